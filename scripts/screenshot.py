@@ -28,8 +28,16 @@ VIEWS = {
     "search": ("/search?" + urlencode({"q": "where is the configuration read and checked"}), ".found"),
     "file": ("/files?path=cortex/settings/consent/trust.py#L30-L34", ".files .code"),
     "graph": ("/graph?" + urlencode({"of": "cortex/settings/consent/trust.py"}), "canvas"),
+    "entries": ("/entries", "tbody"),
+    "project": ("/project", "#tiles svg"),
     "memory": ("/memory?merge=1,2", ".merge"),
+    "health": ("/state", "#times canvas"),
 }
+#: the folder with routes for the entry points, and its name in the copy
+ROUTES = ("tests/golden/routes/fastapi", "shop")
+#: replaces a path of this machine in all texts of the page
+HIDE = """const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(arguments[0], arguments[1]);"""
 #: titles of notes for the picture of memory
 TITLES = ("Retries back off", "Retries use back-off with jitter", "Refunds are booked at night")
 WIDTH, HEIGHT = 1080, 600
@@ -79,6 +87,8 @@ def picture(browser: webdriver.Chrome, address: str, awaited: str) -> bytes:
         wait.until(lambda driver, selector=selector: driver.find_elements("css selector", selector))
     time.sleep(SETTLE_S)  # a picture of the graph is laid out after its element exists
     browser.execute_script("document.activeElement?.blur()")
+    for path, shown in ((os.environ["CORTEX_HOME"].removesuffix("/home"), "~"), (sys.prefix, "~/.local")):
+        browser.execute_script(HIDE, path, shown)
     return browser.get_screenshot_as_png()
 
 
@@ -113,8 +123,8 @@ def main() -> int:
             ("XDG_CONFIG_HOME", "config"),
         ):  # keeps out of the user's settings and memory
             os.environ[variable] = str(Path(folder).resolve() / name)
-        for name in FOLDERS:
-            shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name, target in (*zip(FOLDERS, FOLDERS, strict=True), ROUTES):
+            shutil.copytree(ROOT / name, project / target, ignore=shutil.ignore_patterns("__pycache__"))
         (project / ".git").mkdir()
         try:
             run("index", "--project", str(project))

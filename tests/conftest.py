@@ -21,7 +21,7 @@ with contextlib.suppress(ImportError):
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import QueryContext
-from cortex.engines import LOCAL
+from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
 from cortex.memory.store.database import LOCK, Database
@@ -116,7 +116,7 @@ def open_project(root: Path, *, graph: bool = True) -> ServedProject:
     with contextlib.closing(Builder(config)) as builder:
         while builder.refresh() is not None:
             pass
-    names = [name for name in LOCAL if graph or name != "graph"]
+    names = [name for name in ENGINES if graph or name != "graph"]
     opened = {name: EngineWorker(name, config) for name in names} | {"vector": vector.make(config)}
     for worker in opened.values():
         worker.reload()

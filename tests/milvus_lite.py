@@ -9,16 +9,24 @@ import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cortex.engines.milvus.engine import MilvusEngine
-from cortex.processes.milvus_lite import file_served
+from cortex.engines.milvus.place import Milvus
+from cortex.engines.milvus.plug import PLUG
+from cortex.engines.milvus.publishing.lite import file_served
 from cortex.settings.config import Config
-from cortex.settings.table import Engines, Milvus
+from cortex.settings.table import Engines
 
 #: the path of the tests' own file, once it is served
 _SERVED = "CORTEX_TESTS_MILVUS"
+
+
+def in_milvus(settings: Milvus) -> dict[str, Any]:
+    """Return the fields of a Config with its index there."""
+    return {"engines": Engines("milvus", "milvus"), "plug": PLUG, "plug_settings": settings}
 
 
 def with_milvus(config: Config, file: Path | str, **settings: object) -> Config:
@@ -27,9 +35,7 @@ def with_milvus(config: Config, file: Path | str, **settings: object) -> Config:
     """
     digest = hashlib.sha256(os.fsencode(config.root)).hexdigest()[:12]
     place = Milvus(uri=str(file), project=f"{config.root.name}-{digest}")
-    return dataclasses.replace(
-        config, engines=Engines("milvus", "milvus"), milvus=dataclasses.replace(place, **settings)
-    )
+    return dataclasses.replace(config, **in_milvus(dataclasses.replace(place, **settings)))
 
 
 class LiteEngine(MilvusEngine):

@@ -32,7 +32,7 @@ from cortex.system.terminal import escape_in_line, log_to_stderr
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cortex-worker", description=__doc__)
-    parser.add_argument("name", choices=[name for kind in KINDS.values() for name in kind.workers])
+    parser.add_argument("name", help="the worker's name")
     parser.add_argument("--project", help="the project's folder; default: found from the working folder")
     parser.add_argument("--data-dir", help="the memory's folder, for its worker; default: memory.data_dir")
     parser.add_argument("--replica", type=int, default=0, help="number of this replica")
@@ -49,7 +49,12 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             owner = configuration.load(options.project)
         open_runtime(owner)
-        run = importlib.import_module(f"workers.{options.name}").run
+        name, module = owner.store_worker if isinstance(owner, Config) else ("", "")
+        if options.name != name:
+            module = f"workers.{options.name}"
+            if options.name not in [worker for kind in KINDS.values() for worker in kind.workers]:
+                parser.error(f"with this configuration there is no worker {options.name!r}")
+        run = importlib.import_module(module).run
         code: int = run(owner, replica=options.replica, bind=options.bind)
     except Occupied as error:
         print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)

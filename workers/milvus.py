@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from cortex import __version__
+from cortex.engines.milvus.place import MilvusPlace, milvus_place, say_held
 from cortex.settings.config import Config
 from cortex.settings.folders.home import private_dir, runtime_base
-from cortex.settings.milvus import MilvusPlace, milvus_place, say_held
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add, is_installed
@@ -47,17 +47,16 @@ class MilvusWorker:
 
     handlers: dict[type, Callable[[Any], Message]]
 
-    def __init__(self, config: Config, place: MilvusPlace | None) -> None:
+    def __init__(self, config: Config, place: MilvusPlace) -> None:
         self._identity = Identity("milvus", __version__, config.hash())
         self._place = place
         self.handlers = {}
         self._stop = threading.Event()
-        self._state, self._fault = (WAITS if place else "milvus.uri names no file to be served"), ""
+        self._state, self._fault = WAITS, ""
         self._thread = threading.Thread(target=self._work, name="milvus")
 
     def start(self) -> None:
-        if self._place is not None:
-            self._thread.start()
+        self._thread.start()
 
     def stop(self) -> None:
         self._stop.set()
@@ -68,11 +67,11 @@ class MilvusWorker:
         return False
 
     def status(self) -> Status:
-        file = self._place.label if self._place else ""
-        return self._identity.status(0, {"file": file, "state": self._state, "fault": self._fault})
+        return self._identity.status(
+            0, {"file": self._place.label, "state": self._state, "fault": self._fault}
+        )
 
     def _work(self) -> None:
-        assert self._place is not None
         assert self._place.folder is not None
         folder = self._place.folder
         private_dir(runtime_base())
@@ -102,7 +101,6 @@ class MilvusWorker:
 
         logging.getLogger("grpc._server").setLevel(logging.CRITICAL)  # calls that it does not implement
 
-        assert self._place is not None
         assert self._place.file is not None
         files.make_folder(self._place.file.parent, anywhere=True)
         database = MilvusLite(str(self._place.file))
@@ -236,16 +234,11 @@ def _take_turns(answer: Callable[..., Any], turn: Callable[[], Any]) -> Callable
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    place = milvus_place(config) if config.remote else None
-    if (
-        place is not None and place.file is None
-    ):  # a server needs no such process, but the Procfile always starts it
-        place = None
-    if place is not None and not is_installed("milvus_lite"):
+    if not is_installed("milvus_lite"):
         raise Misconfigured(
             f"milvus.uri names a file of milvus-lite, which is not installed: {how_to_add('milvus')}."
         )
-    worker = MilvusWorker(config, place)
+    worker = MilvusWorker(config, milvus_place(config))
     try:
         worker.start()
         return serve("milvus", worker, config.runtime_dir, replica=replica, bind=bind)

@@ -1,5 +1,5 @@
 """The text worker: ExactSearch, TextSignals, UnitSearch, Fetch and Locate, from the newest
-generation; for an index in Milvus also over several projects at once, and without UnitSearch.
+generation; for an index in a store also over several projects at once, and without UnitSearch.
 """
 
 from __future__ import annotations
@@ -11,12 +11,8 @@ from ipc.service import serve
 
 def make(config: Config) -> EngineWorker:
     worker = EngineWorker("text", config)
-    if config.remote:
-        from cortex.engines.milvus.multi_project import (
-            MultiProjectHandler,  # a slow import that only this case needs
-        )
-
-        worker.add_handlers(MultiProjectHandler(config).handlers)
+    if config.store:
+        worker.add_handlers(config.store.joint(config).handlers)
     return worker
 
 

@@ -29,12 +29,8 @@ def make(config: Config) -> EngineWorker:
         options = (request.limit, request.filters, request.generation, request.alone)
         return VectorSearch(vector, embedder.identity, *options)
 
-    if config.remote:
-        from cortex.engines.milvus.multi_project import (
-            MultiProjectHandler,  # a slow import that only this case needs
-        )
-
-        worker.add_handlers(MultiProjectHandler(config, to_vector_search).handlers)
+    if config.store:
+        worker.add_handlers(config.store.joint(config, to_vector_search).handlers)
     if not config.embedding.quick:
         return worker
 

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import zmq
 
@@ -27,9 +27,6 @@ from cortex.system.process.timers import paced
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
-
-if TYPE_CHECKING:
-    from cortex.publish.milvus_mirror import MirrorWorker
 
 log = logging.getLogger(__name__)
 
@@ -362,13 +359,9 @@ class WatcherWorker:
         return False
 
 
-def make(config: Config) -> WatcherWorker | MirrorWorker:
-    """Return the publisher, or for Milvus the worker that mirrors published data here."""
-    if not config.remote:
-        return WatcherWorker(config)
-    from cortex.publish.milvus_mirror import MirrorWorker
-
-    return MirrorWorker(config)
+def make(config: Config) -> Any:
+    """Return the publisher, or for an index in a store the worker that mirrors it here."""
+    return config.store.mirror(config) if config.store else WatcherWorker(config)
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:

@@ -59,6 +59,7 @@ async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
         "truncated": hits.truncated or len(results) < len(hits.chunks) or _has_more(question, hits),
         "suggestion": suggestion,
         **({"omitted": omitted} if omitted else {}),
+        **({"facets": hits.facets} if question.facets else {}),
         **({"next_offset": _next_offset(hits, following)} if _leaves_lines(hits) else {}),
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "exact"},
         "index": turn.index(),

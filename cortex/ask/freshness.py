@@ -26,7 +26,6 @@ from cortex.generation.formats import has_other
 from cortex.generation.manifest import FileState, Listing
 from cortex.generation.others import OthersSource, say_origins
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from cortex.system import files, git_files, hosts
 from cortex.system.errors import Damaged
 from cortex.system.folders import path_names
@@ -361,12 +360,8 @@ class Freshness:
         """Return why nothing is published yet and what to do, in one or two sentences."""
         if full := self._say_full():
             return f"Nothing is searchable yet. {full}"
-        if self._config.remote:
-            place = milvus_place(self._config)
-            return (
-                f"Nothing of the project {place.project} has come from Milvus at {place.label} yet; ask again in a few "
-                "seconds, or see `cortex status`."
-            )
+        if self._config.store:
+            return self._config.store.explain_nothing(self._config)
         progress, upgrade = self.progress(), self._upgrade(self.current())
         if progress.indexing:
             sentence = f"Nothing is searchable yet; ask again in a few seconds. {say_progress(progress)}"

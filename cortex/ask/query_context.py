@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.code_notes.renames import Renames
@@ -20,14 +20,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
-from cortex.system.errors import (
-    BY_CODE,
-    BadRequest,
-    CortexError,
-    NotFound,
-    NotReady,
-    Unavailable,
-)
+from cortex.system.errors import BY_CODE, BadRequest, CortexError, NotFound, NotReady, Unavailable
 from ipc.client import Silent
 from ipc.codec import decode, encode
 from ipc.messages import (
@@ -37,6 +30,7 @@ from ipc.messages import (
     Fetch,
     Filters,
     GraphSearch,
+    Hit,
     Message,
     NameSearch,
     PatternSearch,
@@ -94,26 +88,27 @@ class MemoryAsker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MilvusProject:
-    """A project in Milvus. `place` tells apart servers and the models of their vectors; `project`
-    is the project's name there.
+class StoredProject:
+    """A project in a store. `place` tells apart stores and the models of their vectors; `project`
+    is the project's name there; `title` names the store in sentences.
     """
 
     place: str
     project: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """One project of a question to several. `context` is None when it cannot be asked; `why` holds
-    the reason. A project with `far` is asked together with the others of the same Milvus place,
+    the reason. A project with `far` is asked together with the others of the same place,
     through the workers of one of them, which `context` reaches.
     """
 
     name: str
     context: QueryContext | None
     why: CortexError | None = None
-    far: MilvusProject | None = None
+    far: StoredProject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +281,9 @@ class Turn:
     did not answer, for the answer's `index` block.
     """
 
+    #: whether its words are weighed by the counts of all projects of a question
+    takes_counts: ClassVar[bool] = True
+
     context: QueryContext
     generation: Generation
     until: float
@@ -369,6 +367,27 @@ class Turn:
                     raise
                 errors.setdefault(worker, error)
         raise no_answer_error(errors.values())
+
+    async def ask_apart(
+        self, workers: Sequence[str], requests: Mapping[str, Message], kind: type[M]
+    ) -> dict[str, M]:
+        """Return project → the reply to its own request. Raises as `fetch`."""
+        return {name: await self.first_of(workers, request, kind, {}) for name, request in requests.items()}
+
+    def generations(self, name: str) -> dict[str, int]:
+        """Return project → its generation, for a turn of the project `name`."""
+        return {name: self.generation.number}
+
+    def label(self, name: str) -> str:
+        return name
+
+    def qualify(self, name: str, path: str) -> str:
+        """Return a path of this turn with the name of its project."""
+        return f"{name}:{path}"
+
+    def own_hit(self, number: int, hit: Hit) -> Hit:  # noqa: ARG002
+        """Return a hit of the project `number` of this turn, as its workers know it."""
+        return hit
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
         """Return those of `paths`, files of the answer, that differ from this generation."""

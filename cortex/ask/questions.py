@@ -137,6 +137,8 @@ class Exact:
     counted: bool = False
     #: whether the answer is text: it names each line, at least by its number
     as_text: bool = False
+    #: whether all hits are counted by language and folder
+    facets: bool = False
 
     def checked(self) -> Self:
         check_query(self.query)
@@ -157,6 +159,7 @@ class Exact:
             else 0,
             alike=self.detail == "auto" and not self.counted,
             every=self.detail == "auto" and self.as_text,
+            facets=self.facets,
         )
 
 

@@ -1,42 +1,44 @@
 """Search engines, a folder each, all with the contract of `protocol.Engine`.
 
 `text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
-`graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and renders
-chunks for all of them. A new engine is a folder, a line of ENGINES, and its name in
-LOCAL or REMOTE.
+`graph/` structure. `chunks/` fetches and renders chunks for all of them. A new engine is a folder
+and a line of ENGINES, or in any package a `Plug` and an entry point (`cortex.settings.plug`), as
+`milvus/` is.
 """
 
 from __future__ import annotations
 
-import importlib
+from typing import TYPE_CHECKING
 
-from cortex.engines.protocol import Engine
-from cortex.settings.config import Config
+from cortex.settings.plug import LOCAL, late
 
-__all__ = ["ENGINES", "Engine", "open_engine"]
+if TYPE_CHECKING:  # a front that loads a plug needs no engine's libraries
+    from cortex.engines.protocol import Engine
+    from cortex.settings.config import Config
 
-#: engine → import string of its class, which takes a Config; mostly for the worker of that name.
-#: Imported on demand: no worker loads the libraries of another
+#: engine → import string of its class, which takes a Config; for the worker of that name. Imported
+#: on demand: no worker loads the libraries of another
 ENGINES = {
     "text": "cortex.engines.text.engine:TextEngine",
     "vector": "cortex.engines.vector.engine:VectorEngine",
     "graph": "cortex.engines.graph.engine:GraphEngine",
-    "milvus": "cortex.engines.milvus.engine:MilvusEngine",
 }
-
-#: engines that the watcher builds on this machine, each with a worker
-LOCAL = ("text", "vector", "graph")
-#: engines of an index that Milvus stores
-REMOTE = ("milvus", "graph")
 
 
 def engine_of(worker: str, config: Config) -> str:
     """The name of the engine from which the worker `worker` answers."""
-    return "milvus" if config.remote and worker in ("text", "vector") else worker
+    chosen = {"text": config.engines.text, "vector": config.engines.vector}.get(worker, LOCAL)
+    return worker if chosen == LOCAL else chosen
+
+
+def makers(config: Config) -> dict[str, str]:
+    """The engines of a generation of `config`: name → import string of the class."""
+    names = dict.fromkeys(engine_of(worker, config) for worker in ENGINES)
+    plug = {config.plug.name: config.plug.engine} if config.plug else {}
+    return {name: (ENGINES | plug)[name] for name in names}
 
 
 def open_engine(maker: str, config: Config) -> Engine:
     """Import `maker`, "module:name", and return the engine that it makes from `config`."""
-    module, _, name = maker.partition(":")
-    engine: Engine = getattr(importlib.import_module(module), name)(config)
+    engine: Engine = late(maker)(config)
     return engine

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.engines import ENGINES, engine_of, open_engine
+from cortex.engines import engine_of, makers, open_engine
 from cortex.engines.protocol import Engine, Handlers
 from cortex.generation.damage import Seal, is_panic, read_seals, write_mark
 from cortex.generation.read import Published
@@ -34,13 +34,13 @@ class EngineWorker:
     def __init__(
         self, name: str, config: Config, engine: Engine | None = None, mapped: Sequence[Path] = ()
     ) -> None:
-        """`engine` replaces the engine that ENGINES has for `name`. `mapped`: folders outside of
+        """`engine` replaces the engine of `config` for `name`. `mapped`: folders outside of
         the index with files that answers map.
         """
         self._name = name
         #: name of the engine in published generations
         self._token_name = name if engine else engine_of(name, config)
-        self._engine = engine or open_engine(ENGINES[self._token_name], config)
+        self._engine = engine or open_engine(makers(config)[self._token_name], config)
         self._identity = Identity(name, __version__, config.hash())
         self._run_dir, self._mapped = config.run_dir, (config.index_dir, *mapped)
         #: generation → its files, as they were when it was opened

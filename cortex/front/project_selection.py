@@ -11,10 +11,9 @@ from typing import Any
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.multi_project.fan_out import FAR_MAX, PROJECTS_MAX
-from cortex.ask.query_context import Member, MilvusProject, QueryContext
+from cortex.ask.query_context import Member, QueryContext, StoredProject
 from cortex.front.tool import Tool
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.text.suggestions import hint_for
 from ipc.messages.signals import OF
@@ -25,7 +24,7 @@ PROJECT, PROJECTS = "project", "projects"
 _ALL = ("*", "**")
 #: maximum of names in an error
 _LISTED_MAX = 12
-#: projects of one Milvus that are tried before all of them count as unavailable: each try may take
+#: projects of one store that are tried before all of them count as unavailable: each try may take
 #: half of the time left
 TRIED_MAX = 3
 
@@ -81,7 +80,7 @@ async def reach_all(
 ) -> list[Member]:
     """Return a member for each name, with its context or the error that prevents one.
 
-    Projects in one Milvus share the workers of one of them. Raises BadRequest for more than
+    Projects in one store share the workers of one of them. Raises BadRequest for more than
     PROJECTS_MAX sets of workers.
     """
     member_by_name: dict[str, Member] = {}
@@ -132,13 +131,14 @@ async def _reach_group(
     return {name: replace(member_by_name[name], why=why) for name in group}
 
 
-def far_of(config: Config) -> MilvusProject | None:
-    """Return the project's place in Milvus; None without Milvus, and for a subfolder, which cannot
+def far_of(config: Config) -> StoredProject | None:
+    """Return the project's place in a store; None without one, and for a subfolder, which cannot
     be asked with others. Raises Misconfigured.
     """
-    if not config.remote or config.subfolder:
+    if (store := config.store) is None or config.subfolder:
         return None
-    place, embedding = milvus_place(config), config.embedding
+    embedding = config.embedding
     model = embedding.model or embedding.endpoint or embedding.model_path
-    identity = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
-    return MilvusProject(hashlib.sha256(repr(identity).encode()).hexdigest()[:16], place.project)
+    identity = (*store.group(config), embedding.provider, model)
+    place = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+    return StoredProject(place, store.project(config), store.title)

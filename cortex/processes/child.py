@@ -78,6 +78,8 @@ class SetSpec:
     forked: tuple[str, ...] = ()
     #: the settings behind `config`, for a front that has others
     settings: dict[str, str] = dataclasses.field(default_factory=dict)
+    #: name of the process of the project's store; "": none
+    store_worker: str = ""
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
@@ -91,7 +93,8 @@ class SetSpec:
 
     @property
     def of_kind(self) -> Kind:
-        return KINDS[self.kind]
+        kind = KINDS[self.kind]
+        return kind.with_worker(self.store_worker) if self.store_worker else kind
 
     def command_lines(self) -> dict[str, list[str]]:
         """Return name → argument list for every process of this set."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 #: program → its module, started with `python -P -m`: neither the folder of a script nor the current
 #: folder may be importable
@@ -58,6 +58,15 @@ class Kind:
         module = MODULES[process.program]
         return [sys.executable, "-P", "-m", module, *process.arguments, self.option, root]
 
+    def with_worker(self, name: str) -> Kind:
+        """Return the kind with one more worker: it stops with those that answer, and starts after
+        them.
+        """
+        row = Process(name, "cortex-worker", (name,), stage=2)
+        return replace(
+            self, processes=tuple(sorted((*self.processes, row), key=lambda process: -process.stage))
+        )
+
     @property
     def workers(self) -> tuple[str, ...]:
         """The names of processes that have a socket and answer messages: modules of the package
@@ -80,8 +89,6 @@ EMBED = "embed"
 WATCHER = "watcher"
 #: runs if server.auto_index is on, and where WATCHER does
 INDEXER = "indexer"
-#: runs if a file of milvus-lite holds the index
-MILVUS = "milvus"
 #: runs on demand (`cortex up --http`)
 HTTP = "http"
 #: locks of processes without a socket for messages
@@ -99,7 +106,6 @@ PROJECT = Kind(
         Process(EMBED, "cortex-worker", (EMBED,), stage=2),
         Process("vector", "cortex-worker", ("vector",), stage=2, forked=True),
         Process("graph", "cortex-worker", ("graph",), stage=2, forked=True),
-        Process(MILVUS, "cortex-worker", (MILVUS,), stage=2),
         Process(WATCHER, "cortex-worker", (WATCHER,), stage=1, forked=True),
         Process(
             INDEXER,

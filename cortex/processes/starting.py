@@ -13,11 +13,11 @@ from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
 from cortex.processes.fork_client import may_fork
-from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, WATCHER, Kind
+from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, PROJECT, SESSIONS, WATCHER, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.folders.home import PROJECT_FOLDER, open_home, open_runtime
-from cortex.settings.table import FILE_ENDING, Embedding
+from cortex.settings.table import Embedding
 from cortex.system import files
 from cortex.system.errors import Misconfigured, Unavailable
 from cortex.system.process.cores import count_cores
@@ -33,7 +33,11 @@ METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
 
 
 def kind_of(owner: Owner) -> Kind:
-    return PROJECT if isinstance(owner, Config) else MEMORY
+    """Return the owner's kind of set, with the process that its store needs."""
+    if not isinstance(owner, Config):
+        return MEMORY
+    name, _ = owner.store_worker
+    return PROJECT.with_worker(name) if name else PROJECT
 
 
 def open_folders(owner: Owner) -> None:
@@ -68,9 +72,8 @@ def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
     if isinstance(owner, Config):
         needed = {
             EMBED: not owner.embedding.quick,
-            MILVUS: owner.remote and owner.milvus.uri.endswith(FILE_ENDING),
             WATCHER: not owner.read_only,
-            INDEXER: owner.server.auto_index and not owner.remote and not owner.read_only,
+            INDEXER: owner.server.auto_index and not owner.store and not owner.read_only,
             HTTP: http,
         }
     else:
@@ -79,10 +82,10 @@ def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
 
 
 def _forked(owner: Owner) -> tuple[str, ...]:
-    """Return the names of processes that a fork server forks: none if Milvus holds the index, as
-    its client runs threads.
+    """Return the names of processes that a fork server forks: none if a store holds the index, as
+    its client may run threads.
     """
-    if not may_fork() or (isinstance(owner, Config) and owner.remote):
+    if not may_fork() or (isinstance(owner, Config) and owner.store):
         return ()
     return tuple(process.name for process in kind_of(owner).processes if process.forked)
 
@@ -104,6 +107,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         plain=str(owner.sealing.base) if owner.sealing else "",
         forked=_forked(owner),
         settings=owner.relied_settings(),
+        store_worker=owner.store_worker[0] if isinstance(owner, Config) else "",
     )
 
 
@@ -147,7 +151,7 @@ def check_project(config: Config) -> None:
             f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
         )
     folders = [folder.path for folder in chunk_folders(config)]
-    if not config.server.auto_index and not config.remote and not any(path.is_dir() for path in folders):
+    if not config.server.auto_index and not config.store and not any(path.is_dir() for path in folders):
         raise Misconfigured(
             f"server.auto_index is off and there are no chunk files: make {folders[-1]}, run `cortex index`, or "
             "switch server.auto_index on."

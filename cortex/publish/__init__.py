@@ -1,6 +1,5 @@
 """Chunk files and graph files → a new generation: the watcher's work.
 
 `chunk_files` compares the folders with the served generation. `builder` writes segments, has each
-engine build, and publishes. `merging` joins small segments, `integrity` finds damaged files. When
-Milvus stores the index, `milvus_publisher` writes the rows there and downloads the small files.
+engine build, and publishes. `merging` joins small segments, `integrity` finds damaged files.
 """

@@ -20,8 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
-from cortex.engines import ENGINES, LOCAL, Engine, open_engine
-from cortex.engines.protocol import Change
+from cortex.engines import makers, open_engine
+from cortex.engines.protocol import Change, Engine
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
@@ -73,7 +73,9 @@ class Builder:
         self._limits, self._lean = limits or Limits(), lean
         self._lock = take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
-        self._engines = engines or {name: open_engine(ENGINES[name], config) for name in LOCAL}
+        self._engines = engines or {
+            name: open_engine(maker, config) for name, maker in makers(config).items()
+        }
         self._manager = self._new_manager()
         self._graph = self._new_graph()
         self._references = References(self._segments)
@@ -112,7 +114,7 @@ class Builder:
             chunk_folders(config),
             config.embedding.dimensions,
             timeless=self._lean,
-            others_text=OthersText(config.root, compares=not config.remote),
+            others_text=OthersText(config.root, compares=not config.store),
         )
 
     def _new_graph(self) -> GraphFiles:

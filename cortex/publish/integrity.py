@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from cortex.engines import Engine
+from cortex.engines.protocol import Engine
 from cortex.generation.current import CURRENT, Generation, graph_segment, read_current, segment_files
 from cortex.generation.damage import Seal, is_damage, read_seals, take_marks
 from cortex.generation.read import Rows

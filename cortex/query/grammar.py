@@ -19,11 +19,13 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class QueryParser:
-    """A pass over the tokens of `query`. `boolean` is set by an operator, `case` by `case:yes`."""
+    """A pass over the tokens of `query`. `boolean` is set by an operator; `switches` has the names
+    of `case:yes` and `word:yes`.
+    """
 
     def __init__(self, query: str) -> None:
         self.boolean = False
-        self.case = False
+        self.switches: set[str] = set()
         self._query = query
         self._tokens = cut_query(query)
         self._at = 0
@@ -102,8 +104,8 @@ class QueryParser:
                 f"The query cannot be read at position {token.at + 1} (`{excerpt}`); quote or escape it."
             )
         suffix = self._suffix(token)
-        if name == "case":
-            self.case = _case(token, suffix) or self.case
+        if name in ("case", "word"):
+            self.switches |= {name} if _is_yes(name, token, suffix) else set()
             return Anything()
         return make_leaf(token, suffix, name)
 
@@ -125,8 +127,8 @@ def _factor(suffix: str, at: int) -> float:
     return factor
 
 
-def _case(token: Token, suffix: str) -> bool:
+def _is_yes(name: str, token: Token, suffix: str) -> bool:
     value = token.text.lower()
     if suffix or value not in ("yes", "no"):
-        raise BadQuery(f"case: (position {token.at + 1}) takes yes or no.")
+        raise BadQuery(f"{name}: (position {token.at + 1}) takes yes or no.")
     return value == "yes"

@@ -22,6 +22,10 @@ _BOUNDS = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+?)\s*([\]}])")
 #: any other character. Before a letter or digit a backslash escapes nothing: `App\Http`.
 _PIECE = re.compile(r"\\(\W)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
 
+#: punctuation, or a letter beyond ASCII, as the first or last character that an expression matches
+_POINTED_BEGIN = re.compile(r"\\\W|[^\w\\()\[.^$|]", re.ASCII)
+_POINTED_END = re.compile(r"(?:\\\W|[^\w\\()\].$|*+?}])\Z", re.ASCII)
+
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
     """Return the leaf for `token` in field `name`; `suffix` is its `~2`, or the number of a
@@ -49,6 +53,15 @@ def make_leaf(token: Token, suffix: str, name: str) -> Node:
 def literal(text: str) -> str:
     """Return an RE2 expression that matches exactly `text`."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", text)
+
+
+def whole_words(source: str) -> str:
+    """Return an expression whose matches are whole words; punctuation at its edges needs no edge of
+    a word, and letters beyond ASCII have none in RE2.
+    """
+    begins = "" if _POINTED_BEGIN.match(source) else r"\b"
+    ends = "" if _POINTED_END.search(source) else r"\b"
+    return f"{begins}(?:{source}){ends}" if "|" in source else f"{begins}{source}{ends}"
 
 
 def auto_distance(text: str) -> int:

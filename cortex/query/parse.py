@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from cortex.query.check import check_query
 from cortex.query.grammar import QueryParser
-from cortex.query.leaf import auto_distance, literal
+from cortex.query.leaf import auto_distance, literal, whole_words
 from cortex.query.tree import (
     And,
     Anything,
@@ -71,8 +71,9 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
         return Parsed(Regex(literal(signs)), "substring")
     reader = QueryParser(query)
     node = reader.read()
-    if reader.case:
-        node = conjoin([_with_case(child) for child in (node.children if isinstance(node, And) else (node,))])
+    if reader.switches:
+        children = node.children if isinstance(node, And) else (node,)
+        node = conjoin([_as_written(child, reader.switches) for child in children])
     query_leaves = leaves(node)
     if reader.boolean or match_type == "boolean":
         return Parsed(_in_both_forms(_check_size(node)), "boolean")
@@ -181,26 +182,30 @@ def _check_ways(leaf: Term | Phrase, words: int) -> None:
     )
 
 
-def _with_case(node: Node) -> Node:
-    """Return `node` joined with a case-sensitive expression of its text."""
+def _as_written(node: Node, switches: set[str]) -> Node:
+    """Return `node` joined with an expression of its text: in its case, as whole words, or both."""
+
+    def expression(source: str, at: int) -> Regex:
+        return Regex(whole_words(source) if "word" in switches else source, "case" in switches, at)
+
     match node:
-        case Regex():
-            return replace(node, case=True)
+        case Regex(pattern=source, position=at):
+            return expression(source, at)
         case Term(field="text", text=text, position=at):
-            return And((node, Regex(literal(text), True, at)))
+            return And((node, expression(literal(text), at)))
         case Phrase(field="text", text=text, slop=0, position=at):
-            return And((node, Regex(r"\W+".join(map(literal, text.split())), True, at)))
+            return And((node, expression(r"\W+".join(map(literal, text.split())), at)))
         case Wildcard(field="text", pieces=pieces, position=at):
             source = "".join({"*": r"\w*", "?": r"\w"}.get(piece) or literal(piece) for piece in pieces)
-            return And((node, Regex(source, True, at)))
+            return And((node, expression(source, at)))
         case Not(child=Term() | Phrase() | Wildcard() | Regex() as child):
-            inner = _with_case(child)
+            inner = _as_written(child, switches)
             return Not(inner.children[-1] if isinstance(inner, And) else inner)
         case Term() | Phrase() | Wildcard() | Range() | Anything() | Not():
             return node
     places = [leaf.position for leaf in leaves(node)]
     raise BadQuery(
-        f"case:yes cannot be used with what is at position {min(places, default=0) + 1} of the query: only with terms, "
+        f"{min(switches)}:yes cannot be used with what is at position {min(places, default=0) + 1} of the query: only with terms, "
         "phrases, wildcards and expressions that are joined by AND."
     )
 

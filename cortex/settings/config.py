@@ -46,7 +46,7 @@ from cortex.settings.folders.home import (
 )
 from cortex.settings.folders.projects import resolve_project
 from cortex.settings.folders.subfolder import enclosing_project
-from cortex.settings.milvus_names import place_key, project_of
+from cortex.settings.plug import LOCAL, Plug, Store, has_plug, load_plug
 from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.table import (
     MEMORY_EMBEDDING,
@@ -56,7 +56,6 @@ from cortex.settings.table import (
     Fusion,
     Indexing,
     Memory,
-    Milvus,
     Security,
     Server,
     rules,
@@ -85,7 +84,9 @@ class Config:
     memory_embedding: Embedding = field(default_factory=Embedding)
     security: Security = field(default_factory=Security)
     engines: Engines = field(default_factory=Engines)
-    milvus: Milvus = field(default_factory=Milvus)
+    #: the engine of another package that `engines` names, and its section of settings
+    plug: Plug | None = None
+    plug_settings: Any = None
     #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root; False in the
     #: processes of a set
     explicit_root: bool = False
@@ -95,7 +96,7 @@ class Config:
     kept_sealed: bool = False
     #: settings of the project's file that are ignored, because its user did not agree to them
     ignored: tuple[str, ...] = ()
-    #: whether this process indexes for Milvus: it has its own copy of the current index files
+    #: whether this process indexes for the store: it has its own copy of the current index files
     writes: bool = False
     #: the user's own `security` settings, without the project's: memory belongs to all projects
     own_security: Security = field(default_factory=Security)
@@ -157,19 +158,27 @@ class Config:
         return self.home / "graph"
 
     @property
-    def remote(self) -> bool:
-        """Whether Milvus stores the index: this machine has a copy of its small files alone."""
-        return self.engines.text == "milvus"
+    def store(self) -> Store | None:
+        """The store of an index that many machines share: this one has a copy of its small files
+        alone. None: the index is here.
+        """
+        return self.plug.store if self.plug else None
+
+    @property
+    def store_worker(self) -> tuple[str, str]:
+        """(name, module) of the process that the store needs; "" for none."""
+        module = self.plug.store.worker(self) if self.plug and self.plug.store else ""
+        return (self.plug.name, module) if self.plug and module else ("", "")
 
     @property
     def index_dir(self) -> Path:
-        """The index of this format, next to those of other formats. An index in Milvus has a folder
-        for each address and name, so that no answer comes from an earlier setting.
+        """The index of this format, next to those of other formats. An index in a store has a
+        folder for each address and name, so that no answer comes from an earlier setting.
         """
-        if not self.remote:
+        if self.plug is None or self.plug.store is None:
             return self.home / "index" / str(INDEX_FORMAT)
-        folder_name = "milvus-written" if self.writes else "milvus"
-        return self.home / folder_name / place_key(self.root, self.milvus) / str(INDEX_FORMAT)
+        folder_name = f"{self.plug.name}-written" if self.writes else self.plug.name
+        return self.home / folder_name / self.plug.store.key(self) / str(INDEX_FORMAT)
 
     @property
     def run_dir(self) -> Path:
@@ -233,8 +242,8 @@ class Config:
             "format": INDEX_FORMAT,
             "sealed": self.security.encrypt_index,
             "engines": self.engines,
-            "milvus": self.milvus if self.remote else None,
-            "milvus_project": project_of(self.root, self.milvus) if self.remote else None,
+            **({self.plug.name: self.plug_settings} if self.plug else {}),
+            "stored_project": self.store.project(self) if self.store else None,
             "cache": f"{cache_base()}{' (read-only)' if self.read_only else ''}",
         }
         return flatten(body)
@@ -305,16 +314,19 @@ def load(
     root, subfolder = enclosing_project(root)
     project_file = read_project(root)
     project_layer, ignored = project_file.trusted_layer()
-    user, variables = (str(user_config()), _read_user()), _from_environment(os.environ)
+    user, *later = _person_layers(flags)
+    plug = _find_plug(user, *later)
+    if plug and plug.section:
+        later.insert(1, ("the environment", _from_environment(os.environ, {plug.name: plug.section})))
     sections = _merge_layers(
         user,
         ("the project's packages", PACKAGES if dependencies.is_noted(root) else {}),
         (str(project_config(root)), project_layer),
-        ("the environment", variables),
-        ("the command line", flags or {}),
+        *later,
+        plug=plug,
     )
     _check_languages(sections["indexing"].languages)
-    own_fields = user[1].get("security", {}) | variables.get("security", {})
+    own_fields = {**user[1].get("security", {}), **later[0][1].get("security", {})}
     wants_sealing = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
     kept_sealed = not wants_sealing and is_sealed(cache_base(), root_id(root))
     sections["security"] = dataclasses.replace(
@@ -327,8 +339,10 @@ def load(
         explicit_chunks=bool(sections["server"].chunks_dir),
         kept_sealed=kept_sealed,
         ignored=ignored,
-        own_security=_build("security", own_fields, "the configuration"),
+        own_security=_build("security", Security, own_fields, "the configuration"),
         memory_embedding=sections.pop(MEMORY_EMBEDDING),
+        plug=plug,
+        plug_settings=sections.pop(plug.name, None) if plug else None,
         **sections,
     )
     _permit(config.own_security)
@@ -355,23 +369,14 @@ def _check_sealing(config: Config) -> None:
 
 
 def _check_engines(config: Config) -> None:
-    """Raise Misconfigured if the settings for Milvus contradict each other or others."""
-    if config.engines.text != config.engines.vector:
-        raise Misconfigured(
-            f"engines.text is {config.engines.text} and engines.vector {config.engines.vector}: one generation is "
-            "kept in one place; set both to milvus, or both to local."
-        )
-    if not config.remote:
+    """Raise Misconfigured if the settings for a store contradict each other or others."""
+    if config.store is None:
         return
-    if not config.milvus.uri:
-        raise Misconfigured(
-            "engines.text is milvus, and milvus.uri is empty: set it to a server, http://host:19530, or to a "
-            "file of milvus-lite, ~/.cortex/milvus.db."
-        )
+    config.store.check(config)
     if config.sealing:
         raise Misconfigured(
-            "security.encrypt_index is on and the index is to be in Milvus, which keeps texts as they are: switch one "
-            "of the two off."
+            f"security.encrypt_index is on and the index is to be in {config.store.title}, which keeps texts as they "
+            "are: switch one of the two off."
         )
 
 
@@ -392,7 +397,7 @@ def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """Return the folder of memory for a caller without a project. Raises Misconfigured as `load`
     does.
     """
-    sections = _person_sections(flags)
+    sections = _merge_layers(*_person_layers(flags))
     _permit(sections["security"])
     security = sections["security"]
     return find_data(sections["memory"], sections[MEMORY_EMBEDDING], sections["server"], security, security)
@@ -402,31 +407,50 @@ def load_security() -> Security:
     """Return a person's own `security` settings, for a caller without a project. Raises
     Misconfigured.
     """
-    security: Security = _person_sections()["security"]
+    security: Security = _merge_layers(*_person_layers(None))["security"]
     _permit(security)
     return security
 
 
-def _person_sections(flags: Layer | None = None) -> dict[str, Any]:
-    return _merge_layers(
+def _person_layers(flags: Layer | None) -> list[tuple[str, Layer]]:
+    return [
         (str(user_config()), _read_user()),
-        ("the environment", _from_environment(os.environ)),
+        ("the environment", _from_environment(os.environ, SECTIONS)),
         ("the command line", flags or {}),
-    )
+    ]
 
 
-def _merge_layers(*layers: tuple[str, Layer]) -> dict[str, Any]:
+def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
+    """Return the engine of another package that the person's own `layers` choose; None for the
+    built-in ones. Raises Misconfigured.
+    """
+    chosen = [(source, {"engines": layer["engines"]}) for source, layer in layers if "engines" in layer]
+    if not chosen:
+        return None
+    engines = _merge_layers(*chosen)["engines"]
+    names = sorted({engines.text, engines.vector} - {LOCAL})
+    plug = load_plug(names[0]) if names else None
+    if len(names) > 1 or (plug and plug.store and engines.text != engines.vector):
+        raise Misconfigured(
+            f"engines.text is {engines.text} and engines.vector {engines.vector}: one generation is "
+            f"kept in one place; set both to {names[0]}, or both to {LOCAL}."
+        )
+    return plug
+
+
+def _merge_layers(*layers: tuple[str, Layer], plug: Plug | None = None) -> dict[str, Any]:
     """Return the sections of all layers, (source, layer) each; later ones win. Raises
     Misconfigured.
     """
-    values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
+    table = SECTIONS | ({plug.name: plug.section} if plug and plug.section else {})
+    values: dict[str, dict[str, Any]] = {name: {} for name in table}
     for source, layer in layers:
-        _check(layer, source)
+        _check(layer, source, table)
         for section, fields in layer.items():
-            values[section].update(fields)
+            values.setdefault(section, {}).update(fields)
     for section in ("embedding", MEMORY_EMBEDDING):
         _imply_provider(section, values[section])
-    return {name: _build(name, fields, "the configuration") for name, fields in values.items()}
+    return {name: _build(name, kind, values[name], "the configuration") for name, kind in table.items()}
 
 
 def _read_user() -> dict[str, Any]:
@@ -443,7 +467,7 @@ def read_project(root: Path) -> ProjectFile:
     path = project_config(root)
     raw = _read_plain(path, root)
     layer = _sections(path, parse_settings(path, raw))
-    return ProjectFile(root, raw, layer, find_consent_items(layer, _check(layer, str(path))))
+    return ProjectFile(root, raw, layer, find_consent_items(layer, _check(layer, str(path), SECTIONS)))
 
 
 def _read_plain(path: Path, root: Path) -> bytes:
@@ -481,16 +505,18 @@ def _with_off(section: str, fields: Any) -> Any:
     }
 
 
-def _check(layer: Layer, source: str) -> dict[str, Any]:
-    """Return the sections of `layer` as typed objects.
+def _check(layer: Layer, source: str, table: Mapping[str, type]) -> dict[str, Any]:
+    """Return the sections of `layer` as typed objects. That of an engine which is installed and not
+    in use is left out.
 
     Raises Misconfigured for an unknown section or setting, or an invalid value.
     """
     built = {}
     for section, fields in layer.items():
-        if section not in SECTIONS and (place := _moved_place(section, fields)):
+        is_known = section in table
+        if not is_known and (place := _moved_place(section, fields)):
             raise Misconfigured(f"{section!r} in {source} is no section: {place}.")
-        if section not in SECTIONS:
+        if not is_known and not has_plug(str(section)):
             raise Misconfigured(
                 f"Unknown section {section!r} in {source}{hint_for(str(section), SECTIONS, 0.0)}."
             )
@@ -498,7 +524,9 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
             raise Misconfigured(
                 f"Section {section!r} in {source} must hold settings, not a {type(fields).__name__}."
             )
-        setting_names = [f.name for f in dataclasses.fields(SECTIONS[section])]
+        if not is_known:
+            continue
+        setting_names = [f.name for f in dataclasses.fields(table[section])]
         for key in fields:
             moved = MOVED.get(f"{section}.{key}") or MOVED.get(str(key))
             if key not in setting_names and moved:
@@ -507,7 +535,7 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
                 raise Misconfigured(
                     f"Unknown setting {section}.{key} in {source}{hint_for(str(key), setting_names, 0.0)}."
                 )
-        built[section] = _build(section, fields, source)
+        built[section] = _build(section, table[section], fields, source)
         _check_bounds(section, built[section], source)
     return built
 
@@ -518,10 +546,10 @@ def _moved_place(section: str, fields: Any) -> str:
     return next((MOVED[name] for name in names if name in MOVED), "")
 
 
-def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, dict[str, Any]]:
+def _from_environment(environ: Mapping[str, str], table: Mapping[str, type]) -> dict[str, dict[str, Any]]:
     twins = {
         f"CORTEX_{section.replace('.', '_')}_{f.name}".upper(): (section, f.name)
-        for section, cls in SECTIONS.items()
+        for section, cls in table.items()
         for f in dataclasses.fields(cls)
     }
     layer: dict[str, dict[str, Any]] = {}
@@ -530,11 +558,11 @@ def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, d
             continue
         target = ALIASES.get(name) or twins.get(name)
         if target is None:
-            if name.startswith(tuple(f"CORTEX_{s.upper()}_" for s in SECTIONS)):
+            if name.startswith(tuple(f"CORTEX_{s.upper()}_" for s in table)):
                 raise Misconfigured(f"Unknown setting {name} in the environment{hint_for(name, twins, 0.0)}.")
             continue
         section, key = target
-        layer.setdefault(section, {})[key] = _parse(value, get_type_hints(SECTIONS[section])[key])
+        layer.setdefault(section, {})[key] = _parse(value, get_type_hints(table[section])[key])
     return layer
 
 
@@ -553,9 +581,9 @@ def _parse(text: str, kind: Any) -> Any:
     return text
 
 
-def _build(section: str, values: Mapping[str, Any], source: str) -> Any:
+def _build(section: str, kind: type, values: Mapping[str, Any], source: str) -> Any:
     try:
-        return msgspec.convert(values, SECTIONS[section])
+        return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         raise Misconfigured(f"Wrong value in section {section!r} of {source}: {error}.") from error
 

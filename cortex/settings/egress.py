@@ -6,7 +6,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from cortex.settings.config import Config
 from cortex.settings.folders.home import is_loopback
-from cortex.settings.milvus import SCHEMES
 from cortex.settings.reference import read_reference
 from cortex.settings.table import MEMORY_EMBEDDING, Embedding
 from cortex.system.errors import Misconfigured
@@ -14,27 +13,13 @@ from cortex.system.errors import Misconfigured
 
 def describe_egress(config: Config) -> str:
     """Describe the data that is sent to other machines, and its destinations; "" for none."""
-    return " ".join(
-        filter(
-            None,
-            (
-                _embedding_sentence(config.embedding, "embedding", "this project's files"),
-                _index_sentence(config),
-                _memory_sentence(config),
-                _embedding_sentence(config.memory_embedding, MEMORY_EMBEDDING, "notes"),
-            ),
-        )
+    sentences = (
+        _embedding_sentence(config.embedding, "embedding", "this project's files"),
+        config.store.egress(config) if config.store else "",
+        _memory_sentence(config),
+        _embedding_sentence(config.memory_embedding, MEMORY_EMBEDDING, "notes"),
     )
-
-
-def _index_sentence(config: Config) -> str:
-    uri = config.milvus.uri
-    if not config.remote or not uri.startswith(SCHEMES) or is_loopback(uri):
-        return ""
-    return (
-        f"The index is kept in Milvus at {uri} (milvus.uri): questions are sent there, and `cortex index --to milvus` "
-        "sends the text of this project's files; of secrets in it, those of known formats are masked."
-    )
+    return " ".join(filter(None, sentences))
 
 
 def _embedding_sentence(embedding: Embedding, section: str, texts: str) -> str:

@@ -6,21 +6,18 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_type_hints
+
+from cortex.settings.plug import LOCAL
 
 Provider = Literal["static", "http", "local", "onnx"]
 #: which agent sessions are read: of projects that use memory, of all projects, none
 Sessions = Literal["project", "all", "off"]
 #: when to seal memory: with the index, always, or never
 SealsMemory = Literal["index", "on", "off"]
-
-#: where vectors and words are stored: on this machine, or in a Milvus that many machines share
-Keeper = Literal["local", "milvus"]
-
-#: suffix of a milvus-lite file
-FILE_ENDING = ".db"
 
 #: address of an embedding server if none is configured; its short form has no path
 ENDPOINT_DEFAULT = "http://localhost:8121/embed"
@@ -47,8 +44,8 @@ class Rule:
     of_project: Callable[[Any], bool] = lambda _value: False
 
 
-#: the rule of an unrestricted setting
-FREE = Rule()
+#: the rules of an unrestricted setting, and of each setting of an engine of another package
+FREE, OF_PLUG = Rule(), Rule(personal=True)
 
 
 def _up_to(most: float) -> Callable[[float], bool]:
@@ -198,25 +195,9 @@ class Security:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    vector: Annotated[Keeper, Rule(personal=True)] = "local"
-    text: Annotated[Keeper, Rule(personal=True)] = "local"
-
-
-@dataclass(frozen=True, slots=True)
-class Milvus:
-    #: a server (http(s)://…) or a milvus-lite file (….db)
-    uri: Annotated[str, Rule(personal=True)] = ""
-    #: access token of the server, or $NAME of a variable
-    token: Annotated[str, Rule(personal=True)] = field(default="", repr=False)
-    #: prefix of the collections' names
-    collection: Annotated[str, Rule(personal=True)] = "cortex"
-    #: the project's name there; "": from the origin of its repository, else from its folder
-    project: Annotated[str, Rule(personal=True)] = ""
-    #: PostgreSQL server whose locks let one indexer at a time write a project, or $NAME of a
-    #: variable
-    lease: Annotated[str, Rule(personal=True)] = ""
-    #: whether the person guarantees that one indexer at a time writes a project
-    single_writer: Annotated[bool, Rule(personal=True)] = False
+    #: "local", or the name of an installed engine (plug.py)
+    vector: Annotated[str, Rule(personal=True)] = LOCAL
+    text: Annotated[str, Rule(personal=True)] = LOCAL
 
 
 #: the embedder of memory; in a file `embedding` inside `memory`
@@ -231,13 +212,14 @@ SECTIONS: dict[str, type] = {
     MEMORY_EMBEDDING: Embedding,
     "security": Security,
     "engines": Engines,
-    "milvus": Milvus,
 }
 
 
 @functools.cache
 def rules(section: str) -> Mapping[str, Rule]:
     """Return field → rule for the settings of one section."""
+    if section not in SECTIONS:
+        return defaultdict(lambda: OF_PLUG)
     hints = get_type_hints(SECTIONS[section], include_extras=True)
     by_name = {
         name: next(

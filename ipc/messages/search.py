@@ -117,7 +117,7 @@ NO_COUNTS = WordCounts()
 
 @dataclass(frozen=True, slots=True)
 class Bring:
-    """Request to the text worker for the current generations of projects in the same Milvus as its
+    """Request to the text worker for the current generations of projects in the same store as its
     own, and to download the data needed to answer for them: for `within_s` seconds, after which the
     remainder is left for the next request.
     """
@@ -142,7 +142,7 @@ class Brought:
 @dataclass(frozen=True, slots=True)
 class Among:
     """Request to apply `request`, the frame of another message to this worker, to these generations
-    of projects in one Milvus as if they were one project. The reply is that message's; keys and
+    of projects in one store as if they were one project. The reply is that message's; keys and
     paths in it begin with the index of their project in `projects`
     (cortex/ranking/multi_project.py).
     """
@@ -191,7 +191,8 @@ class ExactSearch:
     `lines` asks for so many matching lines, grouped, in place of chunks; 0 for chunks. `alike`: a
     line that occurs in several files may be returned once. `every`: for a reader of text, who wants
     each line or at least its number (ExactHits.places). `bare`: leave out the JSON of chunks,
-    and suggestions for an empty result. `counts` as in TextSignals.
+    and suggestions for an empty result. `counts` as in TextSignals. `facets`: count all hits by
+    language and folder.
     """
 
     repeatable = True
@@ -209,6 +210,7 @@ class ExactSearch:
     bare: bool = False
     counts: WordCounts = WordCounts()
     every: bool = False
+    facets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ class ExactHits:
     `highlight_lines[i]` their lines, 0 for a line of a view that is not in the file. `omitted`:
     reason of left-out lines → how many. `classes[i]`: sort keys of lines before scores, the least
     first; hits of several projects are merged by them. `places`: numbers of further lines, (path,
-    numbers) each.
+    numbers) each. `facets`: "languages" and "folders" → name → chunks that match.
     """
 
     generation: int = 0
@@ -236,6 +238,7 @@ class ExactHits:
     omitted: dict[str, int] = field(default_factory=dict)
     classes: tuple[tuple[int, ...], ...] = ()
     places: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    facets: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from speed import HOP_S, WARM_UP, draw, settle, time_calls
 from trees import copy_sources
 
 from cortex.ask.freshness import Freshness
-from cortex.engines import LOCAL
+from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
 from cortex.front.link import Link
 from cortex.front.mcp.server import run_tool
@@ -73,7 +73,7 @@ class InProcessWorkers:
     """
 
     def __init__(self, config: Config) -> None:
-        self._workers = {name: EngineWorker(name, config) for name in LOCAL}
+        self._workers = {name: EngineWorker(name, config) for name in ENGINES}
         self._workers["vector"] = vector.make(config)
         for worker in self._workers.values():
             worker.reload()

@@ -9,7 +9,7 @@ import pytest
 from cortex.ask.multi_project.exact import exact_in_projects
 from cortex.ask.multi_project.search import find_in_projects, search_in_projects
 from cortex.ask.query_context import Member, Starting
-from cortex.ask.query_context import MilvusProject as Place
+from cortex.ask.query_context import StoredProject as Place
 from cortex.ask.questions import Exact, Search
 from cortex.ranking.multi_project import join_hit, join_meaning, join_words, project_key
 from cortex.settings.config import Config
@@ -140,7 +140,9 @@ def in_milvus(tmp_path):
     project = Project(tmp_path, "far", 5)
     project.workers = MilvusWorkers(5)
     member = project.member()
-    return project, [replace(member, name=name, far=Place("there", name)) for name in ("far", "off")]
+    return project, [
+        replace(member, name=name, far=Place("there", name, "Milvus")) for name in ("far", "off")
+    ]
 
 
 @pytest.mark.parametrize("detail", ["full", "auto"])

@@ -21,7 +21,7 @@ from typing import get_args
 import orjson
 import pytest
 
-from cortex.engines import ENGINES, LOCAL, open_engine
+from cortex.engines import ENGINES, open_engine
 from cortex.engines.protocol import Change, Feature
 from cortex.engines.serving import EngineWorker
 from cortex.generation.write import Row
@@ -391,11 +391,11 @@ def test_an_engine_can_be_closed_twice_and_resumed(world):
 def test_every_listed_engine_receives_rows_and_graph(tmp_path):
     world = World(tmp_path / "project", PlainEngine)
     plain = world.make()
-    others = {name: open_engine(ENGINES[name], world.config) for name in LOCAL}
+    others = {name: open_engine(ENGINES[name], world.config) for name in ENGINES}
     world.builder = Builder(world.config, engines=others | {"tested": plain})
     with contextlib.closing(world):
         generation = world.publish(*TREES)
-        assert set(generation.tokens) == {*LOCAL, "tested"}
+        assert set(generation.tokens) == {*ENGINES, "tested"}
         assert plain.status("", generation)["graph_files"] == list(generation.graph) == ["graph.json"]
         assert answering_kinds(world.open(), "oak") == {ExactSearch, Locate}
         worker = EngineWorker("text", world.config)
@@ -414,7 +414,7 @@ def test_every_listed_engine_receives_rows_and_graph(tmp_path):
 HEAVY = {"text": "tantivy", "vector": "usearch", "graph": "ast_grep_py", "milvus": "pymilvus"}
 
 
-@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize("name", ENGINES)
 def test_a_worker_loads_the_libraries_of_its_own_engine_only(name):
     program = (
         f"import sys, pathlib, workers.{name}\n"

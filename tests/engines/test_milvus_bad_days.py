@@ -15,18 +15,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cortex.engines.milvus import collection as rows_in_milvus
-from cortex.engines.milvus.collection import FOREVER, Collection
-from cortex.engines.milvus.documents import read_document, write_document
+from cortex.engines.milvus.place import Milvus, milvus_place
+from cortex.engines.milvus.publishing import lite
+from cortex.engines.milvus.publishing.publisher import Mirror, writing
+from cortex.engines.milvus.storage import collection as rows_in_milvus
+from cortex.engines.milvus.storage.collection import FOREVER, Collection
+from cortex.engines.milvus.storage.documents import read_document, write_document
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
-from cortex.processes import milvus_lite
-from cortex.publish.milvus_publisher import Mirror, writing
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
-from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import CortexError, Misconfigured, NotReady, Unavailable
 from ipc.messages import ExactSearch, TextSignals
+from tests.milvus_lite import in_milvus
 from tests.wait_until import until
 
 pytest.importorskip(
@@ -42,8 +42,8 @@ class Machine:
 
     def __init__(self, folder: Path, file: Path, project: str = "shop") -> None:
         (folder / ".git").mkdir(parents=True)
-        engines, milvus = Engines("milvus", "milvus"), Milvus(str(file), project=project)
-        self.config = Config(root=folder, explicit_root=True, engines=engines, milvus=milvus)
+        place = in_milvus(Milvus(str(file), project=project))
+        self.config = Config(root=folder, explicit_root=True, **place)
         self.writer = dataclasses.replace(self.config, writes=True)
         self._mirror: Mirror | None = None
         self._worker: EngineWorker | None = None
@@ -100,9 +100,9 @@ class Lite:
         self.start()
 
     def start(self) -> None:
-        milvus_lite.open_runtime(self._config)
-        milvus_lite.private_dir(milvus_place(self._config).folder)
-        self._process = milvus_lite._start(self._config)
+        lite.open_runtime(self._config)
+        lite.private_dir(milvus_place(self._config).folder)
+        self._process = lite._start(self._config)
         until(self._answers, "milvus-lite answers")
 
     def _answers(self) -> bool:
@@ -129,7 +129,7 @@ class Lite:
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self.signal(signal.SIGCONT)
-            milvus_lite._end(self._process)
+            lite._end(self._process)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def machine(shared_file, tmp_path, request):
 @pytest.fixture
 def other(machine, shared_file, tmp_path):
     """Another machine with the same project."""
-    fresh = Machine(tmp_path / "there", shared_file, project=machine.config.milvus.project)
+    fresh = Machine(tmp_path / "there", shared_file, project=machine.config.plug_settings.project)
     yield fresh
     fresh.close()
 
@@ -330,18 +330,21 @@ def test_two_indexers_of_one_project_are_one_winner_and_one_error(machine, other
 SECOND_INDEXER = """
 import sys
 from pathlib import Path
-from cortex.publish.milvus_publisher import writing
+from cortex.engines.milvus.place import Milvus
+from cortex.engines.milvus.plug import PLUG
+from cortex.engines.milvus.publishing.publisher import writing
 from cortex.settings.config import Config
-from cortex.settings.table import Engines, Milvus
+from cortex.settings.table import Engines
 root, uri, project = sys.argv[1:]
-config = Config(root=Path(root), explicit_root=True, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, project=project), writes=True)
+place = Milvus(uri, project=project)
+config = Config(root=Path(root), engines=Engines("milvus", "milvus"), plug=PLUG, plug_settings=place, writes=True)
 with writing(config):
     print("both have it")
 """
 
 
 def _settings(machine):
-    return machine.config.milvus.uri, machine.config.milvus.project
+    return machine.config.plug_settings.uri, machine.config.plug_settings.project
 
 
 def test_a_row_of_a_failed_generation_is_never_shown(machine):
@@ -411,7 +414,9 @@ def test_a_generation_without_its_rows_is_not_ready(machine, other):
 def test_a_project_sees_nothing_of_another_one_of_the_same_collection(machine, shared_file, tmp_path):
     machine.save(FIRST)
     machine.publish()
-    neighbour = Machine(tmp_path / "neighbour", shared_file, project=f"{machine.config.milvus.project}-2")
+    neighbour = Machine(
+        tmp_path / "neighbour", shared_file, project=f"{machine.config.plug_settings.project}-2"
+    )
     neighbour.save(SECOND)
     neighbour.publish()
     assert machine.paths_by_word() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}

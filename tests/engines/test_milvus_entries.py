@@ -2,11 +2,11 @@
 
 import orjson
 
-from cortex.engines.milvus.collection import FIELDS, VIEWS, Collection
 from cortex.engines.milvus.entries import make_entry
+from cortex.engines.milvus.place import milvus_place
+from cortex.engines.milvus.storage.collection import FIELDS, VIEWS, Collection
 from cortex.generation.write import Row
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from tests.milvus_lite import with_milvus
 
 TEXT = "def tie(rope):\n    return knot(rope)\n"

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from cortex.processes import milvus_lite
+from cortex.engines.milvus.place import Milvus, milvus_place, say_held
+from cortex.engines.milvus.publishing import lite
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place, say_held
-from cortex.settings.table import Engines, Milvus
 from cortex.system import hosts
 from cortex.system.errors import Unavailable
+from tests.milvus_lite import in_milvus
 from tests.wait_until import until
 from workers.milvus import MilvusWorker
 
@@ -26,13 +26,12 @@ HOLDER = "import sys; from milvus_lite.db import MilvusLite; d = MilvusLite(sys.
 
 @pytest.fixture
 def config(tmp_path):
-    engines = Engines(text="milvus", vector="milvus")
-    return Config(tmp_path, engines=engines, milvus=Milvus(uri=str(tmp_path / "held.db")))
+    return Config(tmp_path, **in_milvus(Milvus(uri=str(tmp_path / "held.db"))))
 
 
 @pytest.fixture
 def holder(config):
-    command = [sys.executable, "-c", HOLDER, config.milvus.uri]
+    command = [sys.executable, "-c", HOLDER, config.plug_settings.uri]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         yield process
@@ -44,7 +43,9 @@ def test_the_worker_names_the_holder_and_serves_when_it_has_ended(config, holder
     worker.start()
     try:
         fault = until(lambda: worker.status().info["fault"], "a fault")
-        assert fault.startswith(f"{config.milvus.uri} is held by process {holder.pid} ({sys.executable} ")
+        assert fault.startswith(
+            f"{config.plug_settings.uri} is held by process {holder.pid} ({sys.executable} "
+        )
         assert fault.endswith("end it, or name another file in milvus.uri.")
         holder.stdin.close()
         until(lambda: worker.status().info["state"] == "serves the file", "the file served")
@@ -55,8 +56,8 @@ def test_the_worker_names_the_holder_and_serves_when_it_has_ended(config, holder
 
 
 def test_a_command_that_waits_in_vain_names_the_holder(config, holder, monkeypatch):
-    monkeypatch.setattr(milvus_lite, "START_S", 1.0)
-    with pytest.raises(Unavailable, match=f"held by process {holder.pid} "), milvus_lite.file_served(config):
+    monkeypatch.setattr(lite, "START_S", 1.0)
+    with pytest.raises(Unavailable, match=f"held by process {holder.pid} "), lite.file_served(config):
         raise AssertionError
     assert holder.poll() is None
 

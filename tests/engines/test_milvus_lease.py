@@ -7,9 +7,8 @@ import signal
 import pytest
 from sqlalchemy import text
 
-from cortex.engines.milvus.lease import lease
-from cortex.settings.milvus import MilvusPlace
-from cortex.settings.table import Milvus
+from cortex.engines.milvus.place import Milvus, MilvusPlace
+from cortex.engines.milvus.storage.lease import lease
 from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from tests.postgres import serving
 
@@ -57,7 +56,7 @@ def test_a_closed_connection_loses_the_lease_and_is_refused_before_it_publishes(
 
 
 def test_a_hanging_lease_server_is_reported_in_time(server, settings, monkeypatch):
-    monkeypatch.setattr("cortex.engines.milvus.lease.ANSWER_S", 0.5)
+    monkeypatch.setattr("cortex.engines.milvus.storage.lease.ANSWER_S", 0.5)
     with lease(PLACE, settings) as check:
         check()
         with server.connection() as connection:

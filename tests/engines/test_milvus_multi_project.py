@@ -7,14 +7,14 @@ import os
 
 import pytest
 
-from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.engine import MilvusEngine
 from cortex.engines.milvus.entries import make_entry
+from cortex.engines.milvus.place import milvus_place
+from cortex.engines.milvus.storage.collection import Collection
 from cortex.engines.vector.usearch import KEPT_MAX
 from cortex.generation.write import Row
 from cortex.ranking import rank, weigh
 from cortex.ranking.multi_project import join_meaning, join_words, split_hit
-from cortex.settings.milvus import milvus_place
 from ipc.messages import ExactSearch, Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, TREES, World, chunk, vector
 from tests.milvus_lite import with_milvus

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from cortex.engines.milvus import searches
-from cortex.engines.milvus.collection import BATCH_BYTES, BATCH_ROWS, FOREVER, Collection, batches
-from cortex.settings.milvus import MilvusPlace
+from cortex.engines.milvus.place import MilvusPlace
+from cortex.engines.milvus.storage.collection import BATCH_BYTES, BATCH_ROWS, FOREVER, Collection, batches
 from cortex.system import files
 from ipc.messages import Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, World

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cortex.engines.milvus.collection import Collection
-from cortex.settings.milvus import MilvusPlace
+from cortex.engines.milvus.place import MilvusPlace
+from cortex.engines.milvus.storage.collection import Collection
 from cortex.system.errors import Misconfigured, Unavailable
 
 grpc = pytest.importorskip("grpc", reason="pymilvus is not here: pip install 'cortex-context-engine[milvus]'")

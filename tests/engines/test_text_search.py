@@ -324,6 +324,16 @@ def test_an_empty_answer_gives_the_reason(sample, query, reason):
         ("getUserById case:yes", None, {"handler"}),
         ("NOT getUserById case:yes file_path:handler.go", None, {"type"}),
         ("getUser* case:yes", None, {"handler"}),
+        ("mutex word:yes", None, set()),
+        ("rwmutex word:yes", None, {"handler"}),
+        ("rwmutex word:yes case:yes", None, set()),
+        ("Get word:yes", None, set()),
+        ("get* word:yes case:yes", None, {"handler", "snake"}),
+        ("/rwmut|handler/ word:yes", None, {"type", "test"}),
+        ("/->next/ word:yes", None, {"type"}),
+        ("/>nex/ word:yes", None, set()),
+        ("größe word:yes", None, {"doc"}),
+        ("NOT mutex word:yes file_path:handler.go", None, {"handler", "type"}),
     ],
 )
 def test_expressions_and_substrings_find(sample, query, match_type, expected):
@@ -563,3 +573,44 @@ def test_phrases_and_prefixes_are_found_in_the_other_composition(tmp_path, query
     query = unicodedata.normalize(forms[1], query)
     hits = open_chunks(tmp_path, [chunk("a", text)]).search(ExactSearch(query, match_type=match_type))
     assert hits.total_found == total
+
+
+def test_a_switch_leaves_the_lines_with_other_spellings_out(tmp_path):
+    text = "mutex = 1\nRWMutex = 2\nMutex = 3\n" + "x = 0\n" * 3
+    snapshot = open_chunks(tmp_path, [chunk("a", text, line=1)])
+    for query, numbers in (
+        ("mutex word:yes", (1, 3)),
+        ("Mutex case:yes", (2, 3)),
+        ("Mutex case:yes word:yes", (3,)),
+        ("mutex", (1, 2, 3)),
+    ):
+        for lines in (0, 20):
+            answer = snapshot.search(ExactSearch(query, lines=lines))
+            assert sorted(n for shown in answer.highlight_lines for n in shown) == sorted(numbers), (
+                query,
+                lines,
+            )
+
+
+def test_facets_count_every_hit_by_language_and_below_the_shared_folder(tmp_path):
+    def at(number, path, language):
+        return chunk(f"c{number}", f"needle = {number}", path=path, language=language)
+
+    places = [
+        ("src/web/a.go", "go"),
+        ("src/web/b.go", "go"),
+        ("src/auth/in/c.py", "python"),
+        ("src/d.py", "python"),
+    ]
+    snapshot = open_chunks(tmp_path, [at(number, *place) for number, place in enumerate(places)])
+    expected = {
+        "languages": {"go": 2, "python": 2},
+        "folders": {"src/web/": 2, "src/auth/": 1, "src/d.py": 1},
+    }
+    for query in ("needle", "/needle/", "needl*"):
+        answer = snapshot.search(ExactSearch(query, limit=1, facets=True))
+        assert (len(answer.hits), answer.total_found, answer.facets) == (1, 4, expected), query
+    deeper = snapshot.search(ExactSearch("needle", facets=True, filters=Filters(paths=("src/web/",)))).facets
+    assert deeper == {"languages": {"go": 2}, "folders": {"src/web/a.go": 1, "src/web/b.go": 1}}
+    assert snapshot.search(ExactSearch("nothing", facets=True)).facets == {"languages": {}, "folders": {}}
+    assert snapshot.search(ExactSearch("needle")).facets == {}

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from cortex.engines.milvus.place import Milvus
 from cortex.front.cli import commands
 from cortex.front.cli.parsing.generated import make_command
 from cortex.front.mcp.server import describe
@@ -71,7 +72,7 @@ def test_every_field_of_the_index_block_is_documented():
 
 SETTINGS = {
     f"{name}.{field.name}": (name, field)
-    for name, cls in SECTIONS.items()
+    for name, cls in (SECTIONS | {"milvus": Milvus}).items()
     for field in dataclasses.fields(cls)
 }
 

@@ -5,15 +5,16 @@ import asyncio
 import pytest
 
 from cortex.ask.multi_project.fan_out import PROJECTS_MAX
+from cortex.engines.milvus.place import Milvus
 from cortex.front.open_projects import OPEN_MAX, OpenProjects, schema_with_projects
 from cortex.front.project_selection import TRIED_MAX, SelectedProject, reach_all
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.folders.projects import clones_base, projects_file
-from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from tests.ask.fake_workers import make_context
+from tests.milvus_lite import in_milvus
 from tests.wait_until import until_async
 
 
@@ -292,7 +293,7 @@ def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(t
     settings = Milvus(uri=str(tmp_path / "lite.db"))
     selections = {
         name: SelectedProject(
-            Config(root=tmp_path / name, engines=Engines("milvus", "milvus"), milvus=settings),
+            Config(root=tmp_path / name, **in_milvus(settings)),
             None,
             name == "c",
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cortex import __version__
+from cortex.engines.milvus.place import Milvus
 from cortex.front.link import Link
 from cortex.processes import attach
 from cortex.processes.child import SetSpec
@@ -21,10 +22,10 @@ from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config, Embedding
 from cortex.settings.data import DataFolder
 from cortex.settings.folders.home import runtime_id
-from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import Unavailable
 from ipc.messages import PROTOCOL
 from tests.left_processes import processes_of
+from tests.milvus_lite import in_milvus
 from tests.processes.tiny_sets import OBEDIENT, member, spec, start
 from tests.wait_until import BOUND_S, until, until_async
 
@@ -243,14 +244,17 @@ def test_the_settings_that_differ_are_named_and_secrets_are_not(spawn_tiny: Conf
         assert "with another" not in attach.mismatch(owner, hello)
     secret = dataclasses.replace(
         spawn_tiny,
-        engines=Engines(text="milvus", vector="milvus"),
-        milvus=Milvus(
-            uri="https://ada:word@example.org", token="secret", lease="postgresql://ada:word@host/base"
+        **in_milvus(
+            Milvus(
+                uri="https://ada:word@example.org", token="secret", lease="postgresql://ada:word@host/base"
+            )
         ),
     )
     settings = secret.relied_settings()
     assert not [value for value in settings.values() if "word" in value or "secret" in value]
-    other = dataclasses.replace(secret, milvus=dataclasses.replace(secret.milvus, token="another"))
+    other = dataclasses.replace(
+        secret, plug_settings=dataclasses.replace(secret.plug_settings, token="another")
+    )
     assert other.hash() != secret.hash()
     hello = expected_hello(secret) | {"config": "other", "settings": settings}
     assert "with another milvus.token (not shown):" in attach.mismatch(other, hello)

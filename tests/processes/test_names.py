@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from cortex.embedders import EMBEDDERS
+from cortex.engines.milvus.place import Milvus
 from cortex.processes import starting
 from cortex.processes.child import SetSpec
-from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, MILVUS, PROJECT, SESSIONS
+from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
-from cortex.settings.table import Embedding, Engines, Memory, Milvus, Provider
+from cortex.settings.table import Embedding, Memory, Provider
 from cortex.system.errors import Misconfigured
+from tests.milvus_lite import in_milvus
 from workers.memory import run as run_memory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +35,7 @@ def test_the_procfile_lists_the_processes_of_all_sets() -> None:
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
     modules = {path.stem for path in (ROOT / "workers").glob("[!_]*.py")}
-    assert modules == {name for kind in KINDS.values() for name in kind.workers}
+    assert modules == {"milvus", *(name for kind in KINDS.values() for name in kind.workers)}
     assert {process.name for process in PROJECT.processes} == {*PROJECT.workers, INDEXER, HTTP}
 
 
@@ -41,7 +43,7 @@ def test_writers_stop_first_then_announcers_then_workers_that_answer() -> None:
     assert PROJECT.stop_order == (
         ("indexer", "http"),
         ("watcher",),
-        ("text", "embed", "vector", "graph", "milvus"),
+        ("text", "embed", "vector", "graph"),
     )
     assert MEMORY.stop_order == (("sessions",), ("memory",))
 
@@ -49,22 +51,22 @@ def test_writers_stop_first_then_announcers_then_workers_that_answer() -> None:
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
     remote = dataclasses.replace(config, embedding=Embedding("http"))
     spec = starting.spec_of(remote, idle_exit=True, http=True)
-    assert list(spec.command_lines()) == [
-        process.name for process in PROJECT.processes if process.name != MILVUS
-    ]
+    assert list(spec.command_lines()) == [process.name for process in PROJECT.processes]
     assert HTTP not in starting.spec_of(config, idle_exit=True).command_lines()
     spec_without_indexer = starting.spec_of(
         dataclasses.replace(remote, server=Server(auto_index=False)), idle_exit=True
     )
-    assert set(spec_without_indexer.command_lines()) == set(PROJECT.workers) - {MILVUS}
+    assert set(spec_without_indexer.command_lines()) == set(PROJECT.workers)
 
 
 @pytest.mark.parametrize("uri", ["/elsewhere/index.db", "http://127.0.0.1:19530"])
 def test_with_milvus_no_indexer_starts_and_a_file_has_its_process(config: Config, uri: str) -> None:
-    milvus_config = dataclasses.replace(config, engines=Engines("milvus", "milvus"), milvus=Milvus(uri))
-    started = starting.spec_of(milvus_config, idle_exit=True).command_lines()
-    assert INDEXER not in started
-    assert (MILVUS in started) == uri.endswith(".db")
+    milvus_config = dataclasses.replace(config, **in_milvus(Milvus(uri)))
+    spec = SetSpec.load(starting.spec_of(milvus_config, idle_exit=True).dump())
+    assert INDEXER not in spec.command_lines()
+    assert ("milvus" in spec.command_lines()) == uri.endswith(".db")
+    answering = ("text", "embed", "vector", "graph", *(["milvus"] if uri.endswith(".db") else ()))
+    assert spec.of_kind.stop_order == (("indexer", "http"), ("watcher",), answering)
 
 
 @pytest.mark.parametrize("provider", sorted(set(EMBEDDERS) - {"static"}))

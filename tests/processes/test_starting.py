@@ -9,13 +9,15 @@ import os
 
 import pytest
 
+from cortex.engines.milvus.place import Milvus
 from cortex.generation.current import CURRENT
 from cortex.processes import attach, starting
 from cortex.processes.fork_client import may_fork
-from cortex.settings.config import Config, Embedding, Engines, Server
+from cortex.settings.config import Config, Embedding, Server
 from cortex.system import hosts
 from cortex.system.errors import Misconfigured, Unavailable
 from tests.left_processes import processes_of
+from tests.milvus_lite import in_milvus
 
 
 def test_a_missing_configured_chunks_folder_is_reported_before_the_start(config: Config) -> None:
@@ -67,7 +69,7 @@ def test_processes_are_forked_only_where_that_is_safe(
     forked = starting.spec_of(config, idle_exit=True).forked
     assert set(forked) == {"text", "vector", "graph", "watcher", "indexer"}
     assert not starting.spec_of(config.data, idle_exit=True).forked
-    far = dataclasses.replace(config, engines=Engines(text="milvus", vector="milvus"))
+    far = dataclasses.replace(config, **in_milvus(Milvus("http://127.0.0.1:19530")))
     assert not starting.spec_of(far, idle_exit=True).forked
     monkeypatch.setattr(hosts, "LINUX", False)
     assert not starting.spec_of(config, idle_exit=True).forked

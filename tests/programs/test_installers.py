@@ -1,6 +1,7 @@
 """Extras and upgrades by the commands that Cortex prints, with uv, pipx and pip.
 
-These tests run where TEST_PROGRAMS names a folder with the installers; they fetch packages.
+These tests run where TEST_PROGRAMS names a folder with the installers; they fetch packages. With
+TEST_UPGRADE_FROM=COMMIT, the upgrade and the way back are between that commit and this one.
 """
 
 import os
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from cortex import __version__
-from tests.cortex_clone import commit_change, git, make_clone
+from tests.cortex_clone import ROOT, commit_change, git, make_clone
 
 PROGRAMS = os.environ.get("TEST_PROGRAMS", "")
+#: the commit that is upgraded to this one; without it both have the same code
+OLDER = os.environ.get("TEST_UPGRADE_FROM", "")
 pytestmark = [
     pytest.mark.skipif(not PROGRAMS, reason="TEST_PROGRAMS names no folder of installers"),
     pytest.mark.timeout(600),
@@ -137,10 +140,13 @@ def test_uv_tool_upgrade_alone_takes_each_commit(machine):
 
 @pytest.mark.parametrize("installer", ["uv tool install --reinstall", "pipx install --force"])
 def test_notes_and_index_outlive_an_upgrade_and_the_way_back(machine, installer):
+    if OLDER:
+        shutil.rmtree(machine.clone)
+        git(machine.folder, "clone", "-q", ROOT.as_uri(), machine.clone.name)
     install = f"{installer} '{machine.clone}'"
     project = machine.folder / "project"
     machine.run("git init -q project && echo 'def frobnicate(): pass' > project/a.py")
-    git(machine.clone, "checkout", "-q", "HEAD~1")
+    git(machine.clone, "checkout", "-q", OLDER or "HEAD~1")
     machine.run(install)
     try:
         machine.run("cortex memory store --title 'frobnicator is kept' --body 'why it is here'", cwd=project)

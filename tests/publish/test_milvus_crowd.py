@@ -17,7 +17,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
 from cortex.ask.multi_project.fan_out import NAMED_MAX
 from cortex.ask.query_context import QueryContext
-from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.storage.collection import Collection
 from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.projects import Projects
@@ -90,7 +90,9 @@ def configs(milvus, tmp_path_factory):
 
     def machine(name, sources):
         created = Machine(folder / f"made-{name}" / name, milvus, name, sources)
-        created.config = replace(created.config, milvus=replace(created.config.milvus, collection="crowded"))
+        created.config = replace(
+            created.config, plug_settings=replace(created.config.plug_settings, collection="crowded")
+        )
         return created
 
     first, special = machine(names[0], SOURCES), machine("p123", SPECIAL)
@@ -102,10 +104,10 @@ def configs(milvus, tmp_path_factory):
     for name in names:
         root = folder / "served" / name
         root.mkdir(parents=True)
-        settings = replace(first.config.milvus, project=name)
-        out.append(dataclasses.replace(first.config, root=root, milvus=settings))
+        settings = replace(first.config.plug_settings, project=name)
+        out.append(dataclasses.replace(first.config, root=root, plug_settings=settings))
     out = [replace(config, server=replace(config.server, deadline_s=60.0)) for config in out]
-    return [*out, dataclasses.replace(out[0], root=folder, milvus=replace(settings, project="nobody"))]
+    return [*out, dataclasses.replace(out[0], root=folder, plug_settings=replace(settings, project="nobody"))]
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import contextlib
 
 import pytest
 
-from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.joined_rows import join_rows
-from cortex.engines.milvus.removal import drop_rows
-from cortex.publish.milvus_publisher import Mirror
+from cortex.engines.milvus.publishing.publisher import Mirror
+from cortex.engines.milvus.storage.collection import Collection
+from cortex.engines.milvus.storage.removal import drop_rows
 from cortex.ranking.multi_project import split_hit
 from cortex.system.errors import NotReady
 from cortex.system.process import allocator
@@ -45,7 +45,7 @@ class ProjectGroup:
 
     @property
     def names(self):
-        return tuple(machine.config.milvus.project for machine in self.machines.values())
+        return tuple(machine.config.plug_settings.project for machine in self.machines.values())
 
     def bring(self, *more):
         return self.text.handlers[Bring](Bring((*self.names, *more), 5.0))
@@ -183,7 +183,9 @@ def test_a_project_that_is_removed_and_published_once_more_is_not_answered_from_
         drop_rows(collection, "born > 0")
         collection.delete(collection.project, parts=True)
     text = TILL["shop/till.py"].replace("pence", "farthing")
-    Machine(tmp_path / "anew" / "shop", milvus, old.config.milvus.project, {"shop/till.py": text}).publish()
+    Machine(
+        tmp_path / "anew" / "shop", milvus, old.config.plug_settings.project, {"shop/till.py": text}
+    ).publish()
     assert place.bring().generations == (1, 1)
     assert hit_places(place.ask(ExactSearch("farthing"))) == {(1, "shop/till.py")}
     assert not place.ask(ExactSearch("pence")).hits

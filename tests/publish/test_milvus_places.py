@@ -10,11 +10,11 @@ import errno
 import pytest
 
 from cortex.ask.freshness import Freshness
+from cortex.engines.milvus.place import PROJECT_BYTES_MAX, milvus_place
+from cortex.engines.milvus.publishing.publisher import prune_places
 from cortex.engines.serving import EngineWorker
 from cortex.generation.formats import LOCK
-from cortex.publish.milvus_publisher import prune_places
 from cortex.settings.config import Config
-from cortex.settings.milvus import PROJECT_BYTES_MAX, milvus_place
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from ipc.locks import hold
@@ -38,8 +38,8 @@ def test_after_another_setting_nothing_is_answered_from_the_old_place(tmp_path, 
     changed = {"uri": str(second), "collection": "other", "project": f"{name}-other"}[what]
 
     def moved(machine):
-        settings = dataclasses.replace(machine.config.milvus, **{what: changed})
-        machine.config = dataclasses.replace(machine.config, milvus=settings)
+        settings = dataclasses.replace(machine.config.plug_settings, **{what: changed})
+        machine.config = dataclasses.replace(machine.config, plug_settings=settings)
 
     Machine(tmp_path / "a" / "shop", milvus, name).publish()
     other_machine = Machine(tmp_path / "b" / "shop", milvus, name, ELSEWHERE)
@@ -64,8 +64,8 @@ def test_an_indexer_brings_nothing_over_from_the_old_place(tmp_path, milvus):
     name = f"{tmp_path.name}-goes"
     machine = Machine(tmp_path / "a" / "shop", milvus, name, SOURCES)
     machine.publish()
-    settings = dataclasses.replace(machine.config.milvus, project=f"{name}-on")
-    machine.config = dataclasses.replace(machine.config, milvus=settings)
+    settings = dataclasses.replace(machine.config.plug_settings, project=f"{name}-on")
+    machine.config = dataclasses.replace(machine.config, plug_settings=settings)
     assert machine.publish().rows == machine.collection.count(machine.collection.project)
     current_folder = dataclasses.replace(machine.config, writes=True).index_dir.parent
     assert list(current_folder.parent.iterdir()) == [current_folder]

@@ -12,21 +12,21 @@ import time
 import msgspec
 import pytest
 
-from cortex.engines import ENGINES, REMOTE, engine_of, open_engine
-from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.documents import fetch_body, put_body, read_document, write_document
+from cortex.engines import engine_of, makers, open_engine
 from cortex.engines.milvus.entries import continuation_entries, make_entry
-from cortex.engines.milvus.removal import drop_rows
+from cortex.engines.milvus.place import milvus_place
+from cortex.engines.milvus.publishing.publisher import Mirror, purge, writing
 from cortex.engines.milvus.rows import Fetched
 from cortex.engines.milvus.scope import primary_key
+from cortex.engines.milvus.storage.collection import Collection
+from cortex.engines.milvus.storage.documents import fetch_body, put_body, read_document, write_document
+from cortex.engines.milvus.storage.removal import drop_rows
 from cortex.engines.serving import EngineWorker
 from cortex.generation.current import read_current
 from cortex.generation.write import Row
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
-from cortex.publish.milvus_publisher import Mirror, purge, writing
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from cortex.system.errors import Damaged, Misconfigured, NotReady, Occupied
 from ipc.messages import ExactSearch, Fetch, GraphSearch, OutlineSearch, PatternSearch, Show, TextSignals
 from tests.milvus_lite import with_milvus
@@ -49,7 +49,9 @@ class Machine:
             self.write(name, text)
         folder.mkdir(parents=True, exist_ok=True)
         config = with_milvus(Config(root=folder), milvus)
-        self.config = dataclasses.replace(config, milvus=dataclasses.replace(config.milvus, project=project))
+        self.config = dataclasses.replace(
+            config, plug_settings=dataclasses.replace(config.plug_settings, project=project)
+        )
 
     @property
     def collection(self):
@@ -171,7 +173,7 @@ def test_rows_that_were_never_published_are_never_shown_and_are_removed(machine)
     publisher.write("shop/cart.py", "")
     config = dataclasses.replace(publisher.config, writes=True)
     index(config)
-    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
+    engines = {name: open_engine(maker, config) for name, maker in makers(config).items()}
     with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
         assert builder.refresh().number > first.number  # and its process ends here
     handlers = machine(sources={}).workers()
@@ -186,7 +188,7 @@ def test_a_first_publish_that_was_never_done_leaves_no_rows_to_the_next_one(mach
     publisher = machine()
     config = dataclasses.replace(publisher.config, writes=True)
     index(config)
-    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
+    engines = {name: open_engine(maker, config) for name, maker in makers(config).items()}
     with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
         assert builder.refresh().rows  # and its process ends here
     other = machine(sources={"shop/money.py": SOURCES["shop/money.py"]})
@@ -266,7 +268,7 @@ def test_a_query_before_the_first_publish_is_refused(machine):
         publisher.workers()[ExactSearch](ExactSearch("price"))
     with contextlib.closing(Mirror(publisher.config)) as mirror:
         assert not mirror.refresh()
-        assert publisher.config.milvus.project in mirror.fault
+        assert publisher.config.plug_settings.project in mirror.fault
         assert "run `cortex index --to milvus`" in mirror.fault
         publisher.publish()
         assert mirror.refresh()
@@ -297,7 +299,7 @@ def test_all_rows_that_a_filter_finds_come_in_portions(machine, monkeypatch):
     publisher = machine()
     publisher.publish()
     every = publisher.collection.keys(publisher.collection.project)
-    monkeypatch.setattr("cortex.engines.milvus.collection.PORTION_ROWS", 2)
+    monkeypatch.setattr("cortex.engines.milvus.storage.collection.PORTION_ROWS", 2)
     assert sorted(publisher.collection.keys(publisher.collection.project)) == sorted(every)
     assert len(every) > 4
 

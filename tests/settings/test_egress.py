@@ -4,11 +4,13 @@
 
 import pytest
 
+from cortex.engines.milvus.place import Milvus
 from cortex.front.cli.setup import doctor
 from cortex.front.link import Link
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
-from cortex.settings.table import Embedding, Engines, Milvus
+from cortex.settings.table import Embedding
+from tests.milvus_lite import in_milvus
 
 FAR = Embedding(provider="http", endpoint="https://vectors.example.org/embed")
 
@@ -45,9 +47,7 @@ def test_doctor_names_the_data_that_leaves_the_machine(tmp_path):
 
 def test_an_index_in_milvus_elsewhere_is_reported_without_its_token(tmp_path):
     def milvus_config(uri):
-        return Config(
-            root=tmp_path, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, token="secret-of-ours")
-        )
+        return Config(root=tmp_path, **in_milvus(Milvus(uri, token="secret-of-ours")))
 
     sentence = describe_egress(milvus_config("https://milvus.example:19530"))
     assert "https://milvus.example:19530 (milvus.uri)" in sentence

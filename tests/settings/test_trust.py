@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cortex.engines.milvus.place import Milvus
 from cortex.settings import config
 from cortex.settings.consent import trust
 from cortex.settings.table import SECTIONS, Embedding, rules
@@ -85,7 +86,8 @@ def write(project: Path, text: str) -> trust.ProjectFile:
 
 
 def test_every_setting_is_either_guarded_or_harmless_for_a_reason():
-    names = {f"{s}.{field.name}" for s, cls in SECTIONS.items() for field in dataclasses.fields(cls)}
+    sections = SECTIONS | {"milvus": Milvus}
+    names = {f"{s}.{field.name}" for s, cls in sections.items() for field in dataclasses.fields(cls)}
     assert names == HOSTILE.keys() | FREE.keys() | PERSONAL.keys()
 
 
@@ -124,7 +126,10 @@ def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
             trust.give_consent(file)
         loaded = config.load(project)
         assert loaded.ignored == (name,)
-        assert getattr(getattr(loaded, section.replace(".", "_")), key) == getattr(SECTIONS[section](), key)
+        if section in SECTIONS:
+            loaded_section = getattr(loaded, section.replace(".", "_"))
+            assert getattr(loaded_section, key) == getattr(SECTIONS[section](), key)
+        assert loaded.plug is None
         assert loaded.server.debounce_ms == 7
     sentence = trust.say_ignored(loaded.root, loaded.ignored)
     assert name in sentence

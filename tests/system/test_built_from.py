@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,7 +16,7 @@ from cortex.processes import attach
 from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config
 from cortex.system import built_from
-from tests.cortex_clone import git, make_clone
+from tests.cortex_clone import ROOT, git, make_clone
 
 UNKNOWN = f"cortex {__version__}+unknown\n"
 
@@ -88,6 +90,47 @@ def test_an_unpacked_zip_and_a_machine_without_git_say_unknown(clone, tmp_path):
     assert version_of(build(outer / "cortex", tmp_path / "zip"), tmp_path / "zip-in") == UNKNOWN
     without = build(clone, tmp_path / "bare", PATH="/nowhere")
     assert version_of(without, tmp_path / "bare-in") == UNKNOWN
+
+
+def test_the_images_files_build_without_git_and_answer_in_a_bare_folder(tmp_path):
+    """As `docker build`, without Docker: the files that the Dockerfile copies, in a folder of no
+    repository, built and started by a system that has no git.
+    """
+    text = (ROOT / "scripts" / "packaging" / "Dockerfile").read_text()
+    for *sources, target in map(str.split, re.findall(r"^COPY (.+)$", text, re.MULTILINE)):
+        folder = tmp_path / target.strip("/")
+        for source in sources:
+            if (ROOT / source).is_dir():
+                shutil.copytree(
+                    ROOT / source, folder, ignore=shutil.ignore_patterns("__pycache__", "_commit.py")
+                )
+            else:
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / source, folder)
+    wheel = build(tmp_path / "src", tmp_path / "out", PATH="/nowhere")
+    assert version_of(wheel, tmp_path / "in") == UNKNOWN
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "a.py").write_text("def frobnicate():\n    return 1\n")
+    image = {"PYTHONPATH": str(tmp_path / "in"), "PATH": "/nowhere", "CORTEX_HOME": str(tmp_path / "data")}
+    image |= {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    command = [sys.executable, "-P", "-m", "cortex", "{}", "--project", str(tmp_path / "project")]
+
+    def run(name, *words):
+        line = [name if word == "{}" else word for word in command] + list(words)
+        return subprocess.run(line, cwd="/", env=image, check=True, capture_output=True, text=True).stdout
+
+    try:
+        assert "a.py" in run("exact", "frobnicate")
+    finally:
+        run("down")
+
+
+def test_a_source_archive_builds_without_git_at_the_commit_that_it_names(clone, tmp_path):
+    with tarfile.open(build(clone, tmp_path / "source", "sdist")) as archive:
+        archive.extractall(tmp_path / "in", filter="data")
+    [unpacked] = (tmp_path / "in").iterdir()
+    wheel = build(unpacked, tmp_path / "out", PATH="/nowhere")
+    assert version_of(wheel, tmp_path / "wheel") == printed_at(clone)
 
 
 def test_a_clone_asks_git_for_the_commit_that_it_is_at(clone, tmp_path):

@@ -100,6 +100,7 @@ ALLOWED = {
     ("cortex.system.process.ports", "place.read_bytes"): SYSTEM,
     ("cortex.system.process.ports", "os.listdir"): SYSTEM,
     ("cortex.system.process.ports", "os.readlink"): SYSTEM,
+    ("cortex.front.http.embedding", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.serving", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.tcp_port", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.tcp_port", "bound.bind"): "a socket of the network, with a token",

@@ -5,6 +5,7 @@ thread and no answer waits for it: an answer uses the results that are there.
 from __future__ import annotations
 
 import asyncio
+import difflib
 import re
 import threading
 import time
@@ -124,6 +125,20 @@ class Commits:
         if commit is None:
             return NOT_COMMITTED
         return commit.summary if commit.is_certain else ""
+
+    def tell_each(self, path: str, lines: Sequence[str]) -> list[str]:
+        """Return for each line of the file as it is now what `tell` returns for it; none when the
+        result is not there.
+        """
+        file = self._find(path)
+        if file is None:
+            return []
+        texts = [line.rstrip() for line in lines]
+        summaries = [NOT_COMMITTED] * len(texts)
+        for old, new, size in difflib.SequenceMatcher(None, file.lines, texts).get_matching_blocks():
+            commits = file.commits[old : old + size]
+            summaries[new : new + size] = [commit.summary if commit.is_certain else "" for commit in commits]
+        return summaries
 
     def knows(self, path: str) -> bool:
         """Whether the blame result of the file is there."""

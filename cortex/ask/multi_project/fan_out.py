@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from cortex.ask.freshness import PENDING_NAMED
-from cortex.ask.multi_project.joint import JointTurn, group_by_place, open_joint_turn
+from cortex.ask.multi_project.joint import group_by_place, open_joint_turn
 from cortex.ask.query_context import Member, QueryContext, Starting, Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS
 from cortex.system.errors import BadRequest, CortexError, NotReady, Unavailable
@@ -23,9 +23,9 @@ from ipc.messages.signals import OF
 T = TypeVar("T")
 
 #: worker sets that one question asks: each project has its own, some 250 MB; the projects of one
-#: Milvus share one
+#: store share one
 PROJECTS_MAX = 16
-#: projects in Milvus that one question asks: the rows of all are in the memory of two workers, some
+#: projects in stores that one question asks: the rows of all are in the memory of two workers, some
 #: 60 bytes each
 FAR_MAX = 1_000
 #: projects that an answer names without showing results of them
@@ -44,12 +44,12 @@ class FanOut:
     @cached_property
     def names(self) -> list[str]:
         """The projects in the order of their numbers; a joint turn has several."""
-        return [project for name, turn in self.turns.items() for project in project_names(name, turn)]
+        return [project for name, turn in self.turns.items() for project in turn.generations(name)]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each turn's first project."""
-        counts = [len(project_names(name, turn)) for name, turn in self.turns.items()]
+        counts = [len(turn.generations(name)) for name, turn in self.turns.items()]
         return dict(zip(self.turns, itertools.accumulate([0, *counts]), strict=False))
 
     def project_of(self, name: str, path: str) -> str:
@@ -59,7 +59,7 @@ class FanOut:
 
     def label(self, name: str) -> str:
         """Return the name of a turn in an answer."""
-        return _label(self.turns[name], name)
+        return self.turns[name].label(name)
 
     def stale(self, name: str, paths: Iterable[str]) -> frozenset[str]:
         return self.turns[name].stale(paths)
@@ -79,25 +79,21 @@ class FanOut:
         """
         blocks = {name: turn.index() for name, turn in self.turns.items()}
         pending = [
-            path if isinstance(self.turns[name], JointTurn) else f"{name}:{path}"
+            self.turns[name].qualify(name, path)
             for name, block in blocks.items()
             for path in block["pending"]
         ]
         degraded = [
-            f"{_label(self.turns[name], name)}:{worker}"
-            for name, block in blocks.items()
-            for worker in block["degraded"]
+            f"{self.label(name)}:{worker}" for name, block in blocks.items() for worker in block["degraded"]
         ]
         sentences = _away_sentences(self.away)
         sentences += [
-            f"{_label(self.turns[name], name)}: {block['message']}"
-            for name, block in blocks.items()
-            if "message" in block
+            f"{self.label(name)}: {block['message']}" for name, block in blocks.items() if "message" in block
         ]
         generations = {
             project: number
             for name, turn in self.turns.items()
-            for project, number in _generations(name, turn).items()
+            for project, number in turn.generations(name).items()
         }
         index: dict[str, Any] = {}
         if len(generations) > NAMED_MAX:
@@ -114,7 +110,7 @@ class FanOut:
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Return why an answer is empty."""
         reasons = {
-            _label(turn, name): turn.explain_nothing(filters, floor) for name, turn in self.turns.items()
+            turn.label(name): turn.explain_nothing(filters, floor) for name, turn in self.turns.items()
         }
         if len(set(reasons.values())) == 1:
             return next(iter(reasons.values()))
@@ -175,8 +171,8 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
 async def _open_joint_turns(
     members: Sequence[Member], *, final: bool
 ) -> tuple[dict[str, Turn], dict[str, CortexError]]:
-    """Return (a turn for each place in Milvus, under a name that no project can have; project there
-    → the error that keeps it out).
+    """Return (a turn for each place of a store, under a name that no project can have; project
+    there → the error that keeps it out).
     """
     turns: dict[str, Turn] = {}
     away: dict[str, CortexError] = {}
@@ -188,21 +184,6 @@ async def _open_joint_turns(
         if turn is not None:
             turns[f"{OF}{place}"] = turn.renewed()
     return turns, away
-
-
-def project_names(name: str, turn: Turn) -> tuple[str, ...]:
-    """Return the projects of a turn: the one that names it, or those of a joint turn."""
-    return turn.group.names if isinstance(turn, JointTurn) else (name,)
-
-
-def _label(turn: Turn, name: str) -> str:
-    return turn.group.label if isinstance(turn, JointTurn) else name
-
-
-def _generations(name: str, turn: Turn) -> dict[str, int]:
-    if not isinstance(turn, JointTurn):
-        return {name: turn.generation.number}
-    return dict(zip(turn.group.names, turn.group.generations, strict=True))
 
 
 def _away_sentences(away: Mapping[str, CortexError]) -> list[str]:
@@ -235,7 +216,7 @@ async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) ->
         once_more = isinstance(reply, NotReady) and not fan_out.turns[name].final
         if once_more or not isinstance(reply, CortexError):
             raise reply
-        fan_out.away[_label(fan_out.turns[name], name)] = reply
+        fan_out.away[fan_out.label(name)] = reply
     if refused := [reply for reply in replies if isinstance(reply, BadRequest) and not answers]:
         raise refused[0]
     return answers

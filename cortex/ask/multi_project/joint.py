@@ -1,4 +1,4 @@
-"""Joint turns: projects in one Milvus, asked through the workers of one of them. Their current
+"""Joint turns: projects in one store, asked through the workers of one of them. Their current
 generations are read first, then each lane is asked once for all.
 """
 
@@ -7,14 +7,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from cortex.ask.freshness import PENDING_NAMED, Freshness
-from cortex.ask.query_context import Asker, Member, QueryContext, Turn
+from cortex.ask.query_context import Asker, M, Member, QueryContext, Turn, check_reply
 from cortex.generation.current import Generation, SegmentRef
 from cortex.system.errors import CortexError, Unavailable
-from ipc.codec import encode
-from ipc.messages import Among, Bring, Brought, Message, Several
+from ipc.codec import decode, encode
+from ipc.messages import Among, Answers, Apart, Bring, Brought, Hit, Message, Several
 from ipc.messages.signals import OF, path_of
 
 #: share of a call's remaining time for downloading the projects' small files: a project that is
@@ -26,10 +26,11 @@ JOIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Projects of a joint turn: their names here and in Milvus, and their generations, in one
-    order.
+    """Projects of a joint turn: their names here and in the store, and their generations, in one
+    order; `title` names the store.
     """
 
+    title: str
     names: tuple[str, ...]
     projects: tuple[str, ...]
     generations: tuple[int, ...]
@@ -38,7 +39,7 @@ class Group:
     @property
     def label(self) -> str:
         """The name of the group in an answer that cannot name each project."""
-        return f"{len(self.names)} projects in Milvus" if len(self.names) > 1 else self.names[0]
+        return f"{len(self.names)} projects in {self.title}" if len(self.names) > 1 else self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class _Asker:
 @dataclass(frozen=True, slots=True)
 class JointTurn(Turn):
     """One try at an answer of a group; paths begin with the number of their project in it."""
+
+    takes_counts: ClassVar[bool] = False
 
     group: Group = field(kw_only=True)
     #: the plain client of the group's first project
@@ -97,6 +100,39 @@ class JointTurn(Turn):
         }
         return block | ({"message": " ".join(sentences)} if sentences else {})
 
+    async def ask_apart(
+        self, workers: Sequence[str], requests: Mapping[str, Message], kind: type[M]
+    ) -> dict[str, M]:
+        if not requests:
+            return {}
+        group = self.group
+        places = [group.names.index(name) for name in requests]
+        message = Apart(
+            tuple(group.projects[at] for at in places),
+            tuple(group.generations[at] for at in places),
+            tuple(map(encode, requests.values())),
+        )
+        plain = replace(self, context=replace(self.context, client=self.alone))
+        answer = await plain.first_of(workers, message, Answers, {})
+        return {
+            name: check_reply(decode(frame), kind, "text")
+            for name, frame in zip(requests, answer.replies, strict=True)
+        }
+
+    def generations(self, name: str) -> dict[str, int]:  # noqa: ARG002
+        return dict(zip(self.group.names, self.group.generations, strict=True))
+
+    def label(self, name: str) -> str:  # noqa: ARG002
+        return self.group.label
+
+    def qualify(self, name: str, path: str) -> str:  # noqa: ARG002
+        return path  # `index` names the projects
+
+    def own_hit(self, number: int, hit: Hit) -> Hit:
+        from cortex.ranking.multi_project import join_hit  # with numpy, which a front loads late
+
+        return join_hit(number, hit)
+
     def _plain(self, path: str) -> str:
         number, _, plain = path.partition(OF)
         return f"{self.group.names[int(number)]}:{plain}"
@@ -113,7 +149,8 @@ async def open_joint_turn(
     if not reachable or reachable[0].context is None:
         return None, away
     leader = reachable[0].context
-    projects = tuple(member.far.project for member in reachable if member.far is not None)
+    stored = [member.far for member in reachable if member.far is not None]
+    projects = tuple(project.project for project in stored)
     left_s = leader.left_s()
     until = leader.until if alone else time.monotonic() + JOIN_SHARE * left_s
     request = Bring(projects, BRING_SHARE * left_s)
@@ -130,6 +167,7 @@ async def open_joint_turn(
     if not ready:
         return None, away
     group = Group(
+        title=stored[0].title,
         names=tuple(reachable[at].name for at in ready),
         projects=tuple(projects[at] for at in ready),
         generations=tuple(brought.generations[at] for at in ready),
@@ -152,7 +190,7 @@ def _make_turn(leader: QueryContext, group: Group, generation: Generation, *, fi
 
 
 def group_by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:
-    """Return the members in Milvus by their place."""
+    """Return the members in stores by their place."""
     groups: dict[str, list[Member]] = {}
     for member in members:
         if member.far is not None:

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeVar
 
 import orjson
 
-from cortex.ask.lines.line_request import make_entries, request_lines
+from cortex.ask.lines.line_request import make_entries
 from cortex.ask.multi_project.fan_out import FanOut, ask_each, attempt, limit_wait
-from cortex.ask.multi_project.joint import JointTurn
 from cortex.ask.multi_project.word_counts import count_words
-from cortex.ask.query_context import QueryContext, Turn, check_reply
+from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search, budget, count_fitting
 from cortex.ask.search import (
     Lanes,
@@ -27,7 +25,6 @@ from cortex.ask.search import (
 )
 from cortex.ranking import Ranked, Reading, read_question, score_candidates
 from cortex.ranking.multi_project import (
-    join_hit,
     join_meaning,
     join_names,
     join_places,
@@ -36,8 +33,7 @@ from cortex.ranking.multi_project import (
     split_hit,
 )
 from cortex.system.errors import BadRequest
-from ipc.codec import decode, encode
-from ipc.messages import NO_COUNTS, Answers, Apart, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals
+from ipc.messages import NO_COUNTS, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals
 
 T = TypeVar("T")
 
@@ -137,18 +133,18 @@ async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) 
     shares = _byte_shares(listed)
 
     def request(name: str, number: int, hits: Sequence[ProjectHit]) -> Show:
-        share_bytes = max(LINES_BYTES_MIN, round(max_bytes * shares.get(hits[0].project, 0.0))) if hits else 0
+        share_bytes = max(LINES_BYTES_MIN, round(max_bytes * shares.get(hits[0].project, 0.0)))
         base = _make_request([hit.ranked for hit in hits], question, min(share_bytes, max_bytes), number)
         keys, speaking = score_candidates(listed.replies.get(name, ()), {hit.worker_hit.path for hit in hits})
         return replace(base, found=tuple(map(project_key, keys)), speaking=speaking)
 
     async def ask(name: str, turn: Turn) -> dict[str, Shown]:
-        if isinstance(turn, JointTurn):
-            return await _show_apart(
-                turn, listed.answered.get(name, ()), listed.hits_of(name), partial(request, name)
-            )
-        show_request = request(name, turn.generation.number, listed.hits_of(name))
-        return {name: await request_lines(turn, listed.answered.get(name, ()), show_request)}
+        of: dict[str, list[ProjectHit]] = {}
+        for hit in listed.hits_of(name):
+            of.setdefault(hit.project, []).append(hit)
+        generations = turn.generations(name)
+        requests = {project: request(name, generations[project], hits) for project, hits in of.items()}
+        return await turn.ask_apart(listed.answered.get(name, ()), requests, Shown)
 
     every = await ask_each(fan_out, ask)
     replies = {project: reply for project_lines in every.values() for project, reply in project_lines.items()}
@@ -169,35 +165,6 @@ async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) 
     if not results:
         answer["suggestion"] = fan_out.explain_nothing(question.filters, question.min_score)
     return answer | {"index": fan_out.index(listed.notes, {result["project"] for result in results})}
-
-
-async def _show_apart(
-    turn: JointTurn,
-    workers: Sequence[str],
-    hits: Sequence[ProjectHit],
-    request: Callable[[int, Sequence[ProjectHit]], Show],
-) -> dict[str, Shown]:
-    """Return project → its lines, for each project with hits, in one request. Raises as
-    Turn.fetch.
-    """
-    of: dict[str, list[ProjectHit]] = {}
-    for hit in hits:
-        of.setdefault(hit.project, []).append(hit)
-    if not of:
-        return {}
-    places = [turn.group.names.index(name) for name in of]
-    generations = tuple(turn.group.generations[at] for at in places)
-    frames = (
-        encode(request(number, project_hits))
-        for number, project_hits in zip(generations, of.values(), strict=True)
-    )
-    message = Apart(tuple(turn.group.projects[at] for at in places), generations, tuple(frames))
-    alone = replace(turn, context=replace(turn.context, client=turn.alone))
-    answer = await alone.first_of(workers, message, Answers, {})
-    return {
-        name: check_reply(decode(frame), Shown, "text")
-        for name, frame in zip(of, answer.replies, strict=True)
-    }
 
 
 def _make_request(hits: Sequence[Ranked], question: Search, max_bytes: int, generation: int) -> Show:
@@ -376,9 +343,7 @@ def _join_names(numbers: Mapping[str, int], lanes: Mapping[str, Lanes], reading:
 def _place_hit(fan_out: FanOut, ranked: Ranked) -> ProjectHit:
     number, hit = split_hit(ranked.hit)
     turn = next(name for name in reversed(fan_out.numbers) if fan_out.numbers[name] <= number)
-    worker_hit = hit
-    if isinstance(fan_out.turns[turn], JointTurn):
-        worker_hit = join_hit(number - fan_out.numbers[turn], hit)
+    worker_hit = fan_out.turns[turn].own_hit(number - fan_out.numbers[turn], hit)
     return ProjectHit(turn, fan_out.names[number], replace(ranked, hit=hit), worker_hit)
 
 

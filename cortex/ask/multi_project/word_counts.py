@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cortex.ask.multi_project.fan_out import FanOut, ask_each, limit_wait
-from cortex.ask.multi_project.joint import JointTurn
 from cortex.ask.query_context import Turn
 from cortex.system.errors import CortexError, NotReady
 from ipc.messages import NO_COUNTS, CountWords, WordCounts
@@ -25,7 +24,7 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
         return NO_COUNTS
 
     async def ask(_name: str, turn: Turn) -> WordCounts:
-        if isinstance(turn, JointTurn) and not message.keywords:  # Milvus counts by itself
+        if not turn.takes_counts and not message.keywords:
             return NO_COUNTS
         until = time.monotonic() + COUNTS_SHARE * turn.context.left_s()
         try:

@@ -6,32 +6,28 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
-from cortex.engines.graph.sources import SourceReader, Sources
+from cortex.engines.graph.sources import Sources
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from ipc.messages import GraphSearch, NameSearch, OutlineSearch, PatternSearch
-
-if TYPE_CHECKING:
-    from cortex.engines.milvus.rows import Fetched
 
 
 class GraphEngine:
-    """See `protocol.Engine`. Opens rows only if sources are in Milvus alone. Lacks nothing."""
+    """See `protocol.Engine`. Lacks nothing."""
 
     answers = (GraphSearch, OutlineSearch, PatternSearch, NameSearch)
     lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, config: Config) -> None:
         self._opener = GraphOpener(config.index_dir / "segments")
-        self._config, self._sources = config, Sources(config.root)
-        self._fetched: Fetched | None = None
+        local = Sources(config.root)
+        self._sources = config.store.sources(config, local) if config.store else lambda _published: local
 
     def resume(self, token: str) -> None:
         """Do nothing: publishing writes all files of the graph."""
@@ -47,23 +43,14 @@ class GraphEngine:
 
     def open(self, token: str, published: Published) -> Handlers:  # noqa: ARG002
         generation = published.generation
-        sources = self._remote_sources(published) if self._config.remote else self._sources
-        snapshot = GraphSnapshot(self._opener.open(generation.graph), generation.number, sources)
+        graph = self._opener.open(generation.graph)
+        snapshot = GraphSnapshot(graph, generation.number, self._sources(published))
         return {
             GraphSearch: snapshot.search,
             OutlineSearch: snapshot.outline,
             PatternSearch: snapshot.pattern,
             NameSearch: snapshot.complete,
         }
-
-    def _remote_sources(self, published: Published) -> SourceReader:
-        """The sources of an index in Milvus: this machine may have none."""
-        from cortex.engines.milvus.collection import Collection
-        from cortex.engines.milvus.rows import Fetched
-        from cortex.engines.milvus.sources import RemoteSources
-
-        self._fetched = self._fetched or Fetched(Collection(milvus_place(self._config)))
-        return RemoteSources(published, self._fetched, self._sources)
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
         return []

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
-from cortex.engines.milvus.collection import FOREVER, WRITE_S, Collection
 from cortex.engines.milvus.entries import continuation_entries, make_entry
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.lanes import LaneSnapshot
 from cortex.engines.milvus.nearest import Nearest
-from cortex.engines.milvus.removal import drop_rows
+from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.rows import Fetched, make_remote_rows
 from cortex.engines.milvus.scope import primary_key
 from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.milvus.storage.collection import FOREVER, WRITE_S, Collection
+from cortex.engines.milvus.storage.removal import drop_rows
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.vector.quantized import QuantizedVectors
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from cortex.system.errors import Damaged, NotReady
 from ipc.messages import CountWords, ExactSearch, TextSignals, VectorSearch
 
@@ -112,12 +112,12 @@ class MilvusEngine:
 
     def prune(self, tokens: Group[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
         """Do nothing: rows are removed by the document's clock, see
-        `cortex/publish/milvus_publisher`.
+        `cortex/engines/milvus/publishing/publisher`.
         """
         return []
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
-        return {"rows": generation.rows, "model": generation.model, "milvus": self._config.milvus.uri}
+        return {"rows": generation.rows, "model": generation.model, "milvus": self._config.plug_settings.uri}
 
     def release(self) -> None:
         """Do nothing: the built index is in Milvus."""

@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from cortex.engines.milvus.collection import (
+from cortex.engines.milvus.scope import primary_key
+from cortex.engines.milvus.storage.collection import (
     FIELDS,
     FOREVER,
     MANY_MAX,
@@ -22,8 +23,7 @@ from cortex.engines.milvus.collection import (
     TEXT_MAX,
     VIEWS,
 )
-from cortex.engines.milvus.removal import continuation_key
-from cortex.engines.milvus.scope import primary_key
+from cortex.engines.milvus.storage.removal import continuation_key
 from cortex.engines.text.index.schema import Lanes, lanes_of
 from cortex.generation.write import Row
 from cortex.terms.tokens import Memo

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.engines.milvus.collection import FIELDS
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.milvus.storage.collection import FIELDS
 from cortex.engines.text.counts import keywords
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cortex.engines.milvus.collection import FIELDS, VIEWS
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.milvus.storage.collection import FIELDS, VIEWS
 from cortex.engines.text.matches.overlaps import Folds
 from cortex.engines.text.signals import LANES, VIEW_LANES, WORDS_MAX, defining_terms, has_lanes
 from cortex.generation.candidates import make_signals

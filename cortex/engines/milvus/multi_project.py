@@ -20,20 +20,20 @@ import msgspec
 import numpy as np
 
 from cortex.engines.chunks.handlers import chunk_handlers
-from cortex.engines.milvus.collection import ASK_S, Collection
-from cortex.engines.milvus.documents import Document, Ref, fetch_bodies, read_documents
-from cortex.engines.milvus.downloads import bring_files, rows_files
 from cortex.engines.milvus.engine import open_handlers
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.joined_rows import join_rows
+from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
 from cortex.engines.milvus.scope import ProjectScope
 from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.milvus.storage.collection import ASK_S, Collection
+from cortex.engines.milvus.storage.documents import Document, Ref, fetch_bodies, read_documents
+from cortex.engines.milvus.storage.downloads import bring_files, rows_files
 from cortex.engines.protocol import Handlers
 from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
-from cortex.settings.milvus import milvus_place
 from cortex.system import files
 from cortex.system.errors import CortexError, NotFound, NotReady
 from cortex.system.process import allocator

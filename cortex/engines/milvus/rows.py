@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 
-from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.removal import continuation_key
 from cortex.engines.milvus.scope import ProjectScope
+from cortex.engines.milvus.storage.collection import Collection
+from cortex.engines.milvus.storage.removal import continuation_key
 from cortex.generation.read import Rows, join_chunk
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady

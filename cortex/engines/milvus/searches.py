@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cortex.engines.milvus.collection import HITS_MAX, Collection
 from cortex.engines.milvus.rows import RemoteRows
 from cortex.engines.milvus.scope import quoted
+from cortex.engines.milvus.storage.collection import HITS_MAX, Collection
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
 
@@ -119,7 +119,7 @@ class RowSearcher:
 
     def look(self) -> None:
         """Raise NotReady when the project has moved on so far that rows may be missing."""
-        from cortex.engines.milvus.documents import read_document
+        from cortex.engines.milvus.storage.documents import read_document
 
         now = time.monotonic()
         if now - self._looked_at < LOOKED_AGAIN_S:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 from typing import Any
 
 from cortex.engines.chunks.source import read_source
 from cortex.engines.graph.sources import FILES_KEPT, LINE_CHARS_MAX, Sources
+from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
+from cortex.engines.milvus.storage.collection import Collection
 from cortex.generation.read import Published
+from cortex.settings.config import Config
 
 
 class RemoteSources:
@@ -55,3 +59,13 @@ class RemoteSources:
             return ""
         lines = read_source(self._rows, file).lines
         return "\n" * (lines.first - 1) + lines.text
+
+
+def source_opener(config: Config, local: Sources) -> Callable[[Published], RemoteSources]:
+    """Return a function that opens the sources of a generation."""
+
+    @cache
+    def fetched() -> Fetched:
+        return Fetched(Collection(milvus_place(config)))
+
+    return lambda published: RemoteSources(published, fetched(), local)

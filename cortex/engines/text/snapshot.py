@@ -25,6 +25,7 @@ from cortex.engines.text.matches.compile import Target, compile_query
 from cortex.engines.text.matches.every_line import order_every_line, show_every_line
 from cortex.engines.text.matches.filter_queries import FilterQueries
 from cortex.engines.text.matches.highlight import (
+    Needle,
     Span,
     find_spans,
     leaf_masker,
@@ -48,7 +49,7 @@ from cortex.engines.text.matches.lines import (
 from cortex.engines.text.matches.matching import Matching
 from cortex.engines.text.matches.overlaps import IdOrder, ScoredRows, select_page
 from cortex.engines.text.matches.scan import SCAN_S, Scanned, TextScanner, mark_matches, narrow
-from cortex.engines.text.matches.top_hits import MATCHES_MAX, HitFinder
+from cortex.engines.text.matches.top_hits import MATCHES_MAX, HitFinder, count_facets
 from cortex.engines.text.matches.verify import Expression, compile_expression
 from cortex.engines.text.suggest import SuggestionContext, nearest, suggest
 from cortex.engines.text.words import Words
@@ -58,7 +59,8 @@ from cortex.generation.read import Rows
 from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.parse import Parsed
-from cortex.query.tree import Fuzzy, Leaf, Node, Term, Wildcard, leaves, split_expressions
+from cortex.query.tree import Fuzzy, Leaf, Node, Regex, Term, Wildcard, leaves, split_expressions
+from cortex.system.arrays import Array
 from cortex.system.errors import BadQuery, NotFound
 from ipc.messages import (
     CountWords,
@@ -198,11 +200,12 @@ class TextSnapshot:
         wanted_count = CHUNKS_MAX if request.lines else sum(_page_of(request))
         to = Target(self._index.schema, Counts(self._searcher, self._documents, request.counts).factor)
         try:
-            outcome, total = self._answer(expressions, remainder, request.filters, wanted_count, to)
+            outcome, matching = self._answer(expressions, remainder, request.filters, wanted_count, to)
         except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
             if not any(isinstance(leaf, Wildcard | Fuzzy) for leaf in leaves(parsed.node)):
                 raise
             raise BadQuery(_explain_too_wide(parsed.node, error)) from error
+        total = len(matching)
         suggestion = ""
         if outcome.truncated:
             suggestion = TRUNCATED
@@ -214,19 +217,21 @@ class TextSnapshot:
             total_found=total,
             truncated=outcome.truncated,
             suggestion=suggestion,
+            facets=count_facets(self._rows, matching) if request.facets else {},
         )
         show = self._show_lines if request.lines else self._show_chunks
         return show(request, parsed, base, expressions, outcome)
 
     def _answer(
         self, expressions: list[Expression], remainder: Node | None, filters: Filters, wanted: int, to: Target
-    ) -> tuple[Scanned, int]:
+    ) -> tuple[Scanned, Array]:
+        """Return the best hits, and the ordinals of all."""
         if expressions:
             outcome = self._scan(expressions, remainder, filters, time.monotonic() + SCAN_S, to)
-            return outcome, len(outcome.rows)
+            return outcome, outcome.rows.ordinals
         assert remainder is not None
-        rows, total = self._finder.best(remainder, filters, wanted, to)
-        return Scanned(rows), total
+        rows, folded = self._finder.best(remainder, filters, wanted, to)
+        return Scanned(rows), np.flatnonzero(folded)
 
     def _suggest(
         self, parsed: Parsed, expressions: list[Expression], remainder: Node | None, filters: Filters
@@ -245,9 +250,8 @@ class TextSnapshot:
         for expression in expressions[:_REASONS_MAX]:
             if not expression.excluded and not len(self._scan([expression], None, Filters(), deadline).rows):
                 return self._explain_no_line(context, expression, deadline)
-        if (
-            remainder is not None
-            and not self._answer([], remainder, filters, 1, Target(self._index.schema))[1]
+        if remainder is not None and not len(
+            self._answer([], remainder, filters, 1, Target(self._index.schema))[1]
         ):
             return suggest(context, remainder)
         if any(expression.excluded for expression in expressions):
@@ -325,7 +329,7 @@ class TextSnapshot:
     ) -> ExactHits:
         """`base` with the chunks of one page."""
         best = select_page(outcome.rows, self.ids.ranks, *_page_of(request))
-        rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
+        rows, needles = self._rows, self._make_needles(parsed.node)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         heads = rows.cuts("chunk", best.ordinals) if not request.bare else []
@@ -395,6 +399,12 @@ class TextSnapshot:
             classes=tuple(entry.place for entry in groups),
         )
 
+    def _make_needles(self, node: Node) -> dict[Leaf, list[Needle]]:
+        """The needles of the terms, without those that `case:yes` or `word:yes` narrows."""
+        expressions = {leaf.position for leaf in leaves(node) if isinstance(leaf, Regex)}
+        terms = [leaf for leaf in leaves(node) if leaf.position not in expressions]
+        return make_needles(terms[:_LEAVES_MARKED], self.words.near)
+
     def _mark_chunks(
         self,
         parsed: Parsed,
@@ -405,7 +415,7 @@ class TextSnapshot:
         """Mark the chunks `best`, as many as time allows: (their texts, leaf of the query → its
         spans).
         """
-        needles = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
+        needles = self._make_needles(parsed.node)
         wanted = [expression for expression in expressions if not expression.excluded]
         raws = self._rows.cuts("text", best.ordinals)
         places = {at: known_marks[row] for at, row in enumerate(best.ordinals.tolist()) if row in known_marks}

@@ -22,7 +22,7 @@ from cortex.generation.current import Generation
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.manifest import FileRemarks, Listing
 from cortex.processes import attach, starting
-from cortex.processes.names import MEMORY, PROJECT
+from cortex.processes.names import MEMORY
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.unused import say_unused
@@ -82,13 +82,15 @@ async def collect(config: Config) -> dict[str, Any]:
 
 async def _workers_of(config: Config) -> dict[str, dict[str, Any]]:
     unneeded = starting.unneeded(config)
-    return await _ask_all(config.runtime_dir, [name for name in PROJECT.workers if name not in unneeded])
+    workers = starting.kind_of(config).workers
+    return await _ask_all(config.runtime_dir, [name for name in workers if name not in unneeded])
 
 
 async def _alone(config: Config, set_status: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the status of the workers that run without a supervisor."""
     names = {process["name"] for process in set_status["processes"]}
-    return await _ask_all(config.runtime_dir, [name for name in PROJECT.workers if name in names])
+    workers = starting.kind_of(config).workers
+    return await _ask_all(config.runtime_dir, [name for name in workers if name in names])
 
 
 async def faults(config: Config) -> list[str]:

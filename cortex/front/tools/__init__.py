@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cortex.ask.query_context import Audience
@@ -40,7 +40,8 @@ class ToolEntry:
 _SEARCH = "cortex.front.tools.code.search:cortex_search"
 _MEMORY = "cortex.front.tools.memory"
 _CODE_SEARCH = ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_CODE")
-_EXACT = ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword")
+_FACETS = ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword")
+_EXACT = replace(_FACETS, also="FOR_CLIENTS")
 _STORE = ToolEntry(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO")
 _RECALL = ToolEntry(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory")
 
@@ -222,6 +223,8 @@ def _make(line: ToolEntry) -> Tool:
 
 TOOLS: Mapping[str, Tool] = _Tools(*(line for lines in TOOLSETS.values() for line in lines), *_SHARED)
 PEOPLE: Mapping[str, Tool] = _Tools(*_PEOPLE)
+#: tools of the page, with more arguments than clients have
+PAGE: Mapping[str, Tool] = _Tools(_FACETS)
 
 #: toolset → instructions that an agent reads when it connects
 INSTRUCTIONS = {

@@ -81,6 +81,7 @@ def find_consent_items(layer: Layer, built: Mapping[str, Any]) -> tuple[ConsentI
     return tuple(
         ConsentItem(f"{section}.{key}", value, rule.effect)
         for section, fields in layer.items()
+        if section in built  # all settings of another package's engine are personal
         for key, value in ((key, getattr(built[section], key)) for key in fields)
         if not (rule := rules(section)[key]).harmless(value) and not rule.personal
     )

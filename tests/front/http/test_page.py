@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import os
+from itertools import groupby, product
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -120,7 +121,7 @@ def test_the_machinery_shows_calls_checks_and_logs(page, town):
     page.shows("Nothing was logged by supervisor.", "#log")
 
 
-def test_a_thousand_results_and_long_names_fit_every_width(driver, tmp_path):
+def test_ten_thousand_results_and_long_names_fit_every_width(driver, tmp_path):
     name, rest = "a_function_with_a_very_long_name_" * 6, "    pass\n" * 30
     for number in range(120):
         path = (
@@ -131,11 +132,20 @@ def test_a_thousand_results_and_long_names_fit_every_width(driver, tmp_path):
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"def {name}{at}():\n    repeated_word = {at}\n{rest}\n" for at in range(26)))
+    for number in range(10):
+        path = tmp_path / "many" / f"{'a_text_with_a_long_name_' * 8}{number}.md"
+        path.write_text("".join(f"# {name}{at}\n\nrepeated_word {at}\n\n" for at in range(900)))
     served = open_project(tmp_path / "many")
     with serving(served) as server:
         page = Page(driver, Town(served, server)).open(server.ask("POST", "/enter", {})[2]["path"])
         page.find("#asked")
         page.open("/search?way=words&q=repeated_word")
+        page.shows("20 of 10\N{NARROW NO-BREAK SPACE}080 results", "#results")
+        for width in (390, 768, 1280):
+            page.size(width)
+            assert page.overflows() <= 0, width
+        assert page.serious_faults() == []
+        page.find("[data-query='repeated_word lang:python']").click()
         page.shows("20 of 1\N{NARROW NO-BREAK SPACE}080 results", "#results")
         page.find("#more").click()
         page.shows("100 of 1", "#results")
@@ -151,6 +161,7 @@ def test_a_thousand_results_and_long_names_fit_every_width(driver, tmp_path):
             ("/search?way=words&q=repeated_word", ".found"),
             (f"/files?path={path}", ".code"),
             (f"/graph?of={path}", ".map, .notice, table"),
+            ("/search?q=file:file", "#results .refs"),
             ("/project", "#tiles"),
         ):
             page.open(place)
@@ -169,8 +180,35 @@ def test_a_view_is_right_at_every_width_light_and_dark_and_accessible(page, name
     page.find("#fresh[data-state=fine]")
     if name == "search":
         page.shows("src/auth/session.py", "#results")
-    for width, dark in ((2560, False), (360, False), (1280, True)):
+    grounds = set()
+    for dark, width in product((False, True), (360, 768, 1280, 2560)):
         page.size(width)
         page.dark(dark)
         assert page.overflows() <= 0, width
         assert width == 2560 or page.serious_faults() == [], (width, dark)
+        grounds.add((dark, page.js("return getComputedStyle(document.body).backgroundColor")))
+        if folder := os.environ.get("TEST_PICTURES", ""):  # for eyes
+            page.driver.save_screenshot(f"{folder}/{name}-{width}-{'dark' if dark else 'light'}.png")
+    assert len(grounds) == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_alone_reach_every_control_of_a_view_and_show_where_they_are(page, name):
+    page.open(f"/{name}" + ("?way=words&q=refresh_token" if name == "search" else ""))
+    page.find("#fresh[data-state=fine]")
+    if name == "search":
+        page.shows("src/auth/session.py", "#results")
+    page.js("document.activeElement.blur()")
+    controls = "a[href], button, input, select, textarea, summary, [tabindex='0']"
+    unreached = f"""return [...document.querySelectorAll("{controls}")].filter((one) => one.checkVisibility()
+        && !one.disabled && one.tabIndex === 0 && !one.reached && !(one.type === "radio" && !one.checked))
+        .map((one) => one.outerHTML.slice(0, 200))"""
+    for _ in range(4 * len(page.js(unreached))):  # a date has several stops
+        page.press(Keys.TAB)
+        seen = page.js("""const one = document.activeElement; one.reached = true;
+            const shown = one.type === "radio" ? one.nextElementSibling : one;
+            return one === document.body ? "solid" : getComputedStyle(shown).outlineStyle""")
+        assert seen != "none", page.js("return document.activeElement.outerHTML.slice(0, 200)")
+        if not page.js(unreached):
+            return
+    raise AssertionError(page.js(unreached))

@@ -12,8 +12,9 @@ from selenium.webdriver.common.keys import Keys
 from cortex.front.http.access.tokens import add_named
 from cortex.front.http.page import file_view
 from cortex.front.http.page.file_view import LINE_CHARS_MAX, LINES_MAX
+from cortex.system.errors import Unavailable
 from tests.conftest import open_project
-from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
+from tests.front.http.browsing import HOSTILE, HOSTILE_NAME, Page, Town
 from tests.front.http.conftest import CountingLink, serving
 from tests.wait_until import until
 
@@ -41,6 +42,12 @@ def guarded(tmp_path):
     with serving(served) as server:
         server.root = root
         yield server
+
+
+def commit_all(root, message, *paths):
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    for arguments in (("init", "-q"), ("add", *(paths or ("src",))), ("commit", "-qm", message)):
+        subprocess.run(["git", "-C", root, *identity, *arguments], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize(
@@ -174,18 +181,43 @@ def test_a_name_on_a_line_leads_to_its_definition_and_uses(server, place, defini
 
 
 def test_the_last_change_of_a_line_is_gits(guarded):
-    def git(*arguments):
-        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", "-C", guarded.root, *identity, *arguments], check=True, capture_output=True)
-
-    git("init", "-q")
-    git("add", "src/plain.py")
-    git("commit", "-qm", "Begin plainly")
+    commit_all(guarded.root, "Begin plainly", "src/plain.py")
     lines = {"path": "src/plain.py", "first": 1, "last": 2}
     assert guarded.ask("POST", "/page/files/line", lines)[2]["changed"].endswith("Begin plainly")
     (guarded.root / "src" / "plain.py").write_text("def plain():\n    return 2\n")
     assert guarded.ask("POST", "/page/files/line", lines)[2]["changed"] == "not committed"
     assert guarded.ask("POST", "/page/files/line", lines | {"path": "src/later.py"})[2]["changed"] == ""
+
+
+def test_a_question_is_asked_again_while_workers_start(guarded, driver):
+    page = Page(driver, Town(guarded.link.served, guarded)).open(guarded.ask("POST", "/enter", {})[2]["path"])
+    page.find("#asked")
+    guarded.link.fault = Unavailable("The text worker is starting.")
+    page.open("/search?way=words&q=plain")
+    page.shows("The text worker is starting.", "#results")
+    guarded.link.fault = None
+    page.shows("src/plain.py", "#results")
+
+
+def test_blame_is_beside_the_lines_also_those_that_moved(guarded, driver):
+    commit_all(guarded.root, "Begin plainly")
+    (guarded.root / "src" / "plain.py").write_text("import os\n\n\ndef plain():\n    return 1\n")
+    page_of = {"path": "src/plain.py", "first": 1}
+    first, second = guarded.ask("POST", "/page/files/blame", page_of)[2]["runs"]
+    assert first == [1, 3, "not committed"]
+    assert (second[:2], second[2].endswith("Begin plainly")) == ([4, 5], True)
+    page = Page(driver, Town(guarded.link.served, guarded)).open(guarded.ask("POST", "/enter", {})[2]["path"])
+    page.find("#asked")
+    page.open("/files?path=src/plain.py")
+    page.find("#blame").click()
+    page.shows("not committed", "#L1")
+    page.shows("Begin plainly", "#L4")
+    assert "Begin plainly" not in page.text("#L5")
+    for width in (390, 1280):
+        page.size(width)
+        assert (page.overflows(), page.serious_faults()) == (0, [])
+    page.find("#blame").click()
+    assert not page.all(".blame")
 
 
 def test_a_result_has_a_link_to_its_line_and_back_leads_to_the_results(page):

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from cortex.front.http.page.parts.query_filters import COMPLETIONS_MAX, FilteredQuery, complete, read_filters
+from cortex.front.http.page.parts.query_filters import (
+    COMPLETIONS_MAX,
+    FilteredQuery,
+    complete,
+    filtered_files,
+    narrow,
+    read_filters,
+)
+from cortex.front.http.page.search import _spans_in
 from cortex.system.errors import BadRequest
 from tests.wait_until import until
 
@@ -26,6 +36,10 @@ PATHS = ("src/auth/session.py", "src/auth/tickets.py", "src/web/login.py", "docs
         ("std::path:thing language:go", FilteredQuery("std::path:thing language:go")),
         ("lang: find", FilteredQuery("lang: find")),
         ("lang:go", FilteredQuery("", "go")),
+        ("file:login x", FilteredQuery("x", paths=("*login*",), name="login")),
+        ("-file:login x", FilteredQuery("x", exclude_paths=("*login*",))),
+        ("file:src/*.py x", FilteredQuery("x", paths=("src/*.py",))),
+        ("x case:yes word:no", FilteredQuery("x", switches=frozenset(["case"]))),
     ],
 )
 def test_filters_are_words_of_their_own_in_a_query(query, filtered):
@@ -38,6 +52,7 @@ def test_filters_are_words_of_their_own_in_a_query(query, filtered):
         ("lang:pythn x", "did you mean|python"),
         ("kind:cod x", "code"),
         ("-lang:go x", "Only a path can be excluded"),
+        ("case:maybe x", "yes, no"),
     ],
 )
 def test_a_filter_that_fits_nothing_is_one_sentence(query, words):
@@ -50,6 +65,10 @@ def test_a_filter_that_fits_nothing_is_one_sentence(query, words):
     [
         ("la", ["lang:"]),
         ("-pa", ["-path:"]),
+        ("fi", ["file:"]),
+        ("case:", ["case:yes"]),
+        ("file:ses", ["path:src/auth/session.py"]),
+        ("-file:a f", ['-path:"docs/a file.md"']),
         ("lang:", ["lang:python", "lang:go", "lang:markdown"]),
         ("lang:p", ["lang:python"]),
         ("lang:python", []),
@@ -64,6 +83,37 @@ def test_a_filter_that_fits_nothing_is_one_sentence(query, words):
 )
 def test_a_begun_filter_is_completed(word, words):
     assert complete(word, LANGUAGES, PATHS) == words
+
+
+@pytest.mark.parametrize(
+    ("query", "files"),
+    [
+        ("file:login", ["src/web/login.py"]),
+        ("file:LOG", ["src/web/login.py"]),
+        ("file:s", ["setup.py", "session.py", "tickets.py", "login.py", "a file.md"]),
+        ("file:sesspy", ["session.py"]),
+        ("path:src/auth -file:tick", ["session.py"]),
+        ("lang:markdown", ["a file.md"]),
+        ("file:s lang:python path:setup.py -path:src", ["setup.py"]),
+        ("file:qqq", []),
+    ],
+)
+def test_filters_alone_list_files_by_name(query, files):
+    listed = filtered_files(read_filters(query, LANGUAGES), PATHS)
+    assert [path.rpartition("/")[2] for path in listed] == [path.rpartition("/")[2] for path in files]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "value", "narrowed"),
+    [
+        ("rotate", "lang", "go", "rotate lang:go"),
+        ("lang:python rotate", "lang", "go", "rotate lang:go"),
+        ("rotate path:src/ -path:tests", "path", "src/auth/", "rotate -path:tests path:src/auth/"),
+        ("file:x rotate", "path", "docs/a file.md", 'rotate path:"docs/a file.md"'),
+    ],
+)
+def test_a_facet_takes_the_place_of_filters_of_its_kind(query, name, value, narrowed):
+    assert narrow(query, name, value) == narrowed
 
 
 def test_completions_are_bounded():
@@ -87,6 +137,91 @@ def test_filters_in_the_box_restrict_every_query_type(server, way):
         assert "docs/auth.md" not in results_of(query)
     assert "There is no language" in results_of("refresh_token lang:cobol")
     assert "to the filters" in results_of("lang:python")
+    assert 'data-file="src/auth/session.py"' in results_of("file:sess")
+
+
+@pytest.mark.parametrize("way", ["words", "expression"])
+def test_case_and_whole_words_are_filters_and_boxes(server, way):
+    def count(query, **more):
+        status, _, html = server.ask("POST", "/page/search/find", {"query": query, "way": way, **more})
+        assert status == 200
+        return html.decode().count('class="sheet result')
+
+    assert count("rotate") >= count("rotate word:yes") > 0 == count("rotat", word="yes")
+    assert count("ROTATE") > 0 == count("ROTATE case:yes") == count("ROTATE", case="yes")
+    assert count("rotate case:yes word:yes lang:python") > 0
+    status, _, html = server.ask("POST", "/page/search/find", {"query": "rotate case:yes"})
+    assert (status, b"for Words and Expression" in html) == (200, True)
+
+
+def test_the_definition_of_a_name_comes_first_and_a_switch_marks_no_other_spelling(server):
+    def results_of(query):
+        status, _, html = server.ask("POST", "/page/search/find", {"query": query, "way": "words"})
+        assert status == 200
+        return html.decode()
+
+    for name in ("refresh_token", "SessionStore", "sym:SessionStore"):
+        first = results_of(name).split('class="sheet result')[1]
+        assert ("defines it" in first, "src/auth/session.py" in first) == (True, True), name
+    assert "defines it" not in results_of("refresh_token word:yes")
+    html = results_of("session word:yes")
+    assert "<mark>" in html
+    assert set(re.findall("<mark>(.*?)</mark>", re.sub("<span[^>]*>|</span>", "", html))) <= {
+        "session",
+        "Session",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "marked", "spans"),
+    [
+        ("a = b + a", "<em>a</em> = b + a", [(0, 1)]),
+        ("xx a = b", "…<em>a</em> = <em>b</em>", [(3, 4), (7, 8)]),
+        ("a <em>b</em>", "<em>a</em> <em>b</em>", []),
+    ],
+)
+def test_marks_are_at_the_places_that_the_engine_marked(line, marked, spans):
+    assert _spans_in(line, marked) == spans
+
+
+def test_counts_by_folder_lead_to_its_results_and_back(page):
+    page.open("/search?way=words&q=refresh_token")
+    page.shows("src/", "#results .facets[aria-label='Results by folders']")
+    page.find("#results [data-query='refresh_token path:src/']").click()
+    until(lambda: "docs/auth.md" not in page.text("#results"), "only the folder's results")
+    assert page.find("#query").get_attribute("value") == "refresh_token path:src/"
+    page.driver.back()
+    page.shows("docs/auth.md", "#results")
+
+
+def test_a_word_that_is_nowhere_leads_to_the_nearest(page):
+    page.open("/search?way=words&q=SesionStore")
+    page.shows("Search for SessionStore", "#results")
+    page.find("#results [data-query]").click()
+    page.shows("src/auth/session.py", "#results")
+
+
+def test_boxes_for_case_and_whole_words_stay_in_the_address(page):
+    page.open("/search?way=words&q=refresh")
+    page.shows("src/auth/session.py", "#results")
+    page.find("#word").click()
+    until(lambda: "word=yes" in page.js("return location.search"), "the address")
+    page.open(page.js("return location.pathname + location.search"))
+    assert page.find("#word").is_selected()
+    page.find("input[value=meaning]").click()
+    assert not page.find("#word").is_enabled()
+    page.shows("src/auth/session.py", "#results")
+    assert page.serious_faults() == []
+
+
+def test_a_file_is_opened_by_a_part_of_its_name(page):
+    page.open("/search")
+    page.type("#query", "file:sess")
+    page.shows("path:src/auth/session.py", "#completions")
+    page.press(Keys.ESCAPE)
+    page.shows("to the filters", "#results")
+    page.press(Keys.ARROW_DOWN, Keys.ENTER)
+    page.shows("def rotate", ".files .code")
 
 
 def test_keys_alone_complete_a_filter(page):

@@ -4,6 +4,8 @@ rows.
 
 from __future__ import annotations
 
+import posixpath
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
@@ -28,6 +30,8 @@ from ipc.messages import Filters
 
 #: matches that are sorted; of more, only the best are shown
 MATCHES_MAX = 60_000
+#: languages, and folders, with a number of hits
+FACETS_MAX = 10
 #: factor of the next fetch when a page is not full
 _FETCH_MORE = 8
 
@@ -49,9 +53,9 @@ class HitFinder:
     def folds(self) -> Folds:
         return Folds(self._rows)
 
-    def best(self, node: Node, filters: Filters, wanted: int, to: Target) -> tuple[ScoredRows, int]:
-        """(at least the `wanted` best folded hits that the filters keep, with all ties; the number
-        of hits). Raises ValueError as `Matching.best`, BadRequest as `compile_query`.
+    def best(self, node: Node, filters: Filters, wanted: int, to: Target) -> tuple[ScoredRows, Array]:
+        """(at least the `wanted` best folded hits that the filters keep, with all ties; all hits,
+        bool [all rows]). Raises ValueError as `Matching.best`, BadRequest as `compile_query`.
         """
         tiers = compile_tiers(node, to)
         if tiers is not None:
@@ -69,11 +73,11 @@ class HitFinder:
             else:
                 matching = self._matching.matching_rows(node)
         folded = self.folds.fold(matching & mask)
-        return self._best_among(query, folded, wanted, best, count), int(folded.sum())
+        return self._best_among(query, folded, wanted, best, count), folded
 
     def _best_in_tiers(
         self, tiers: Tiers, filters: Filters, wanted: int, to: Target
-    ) -> tuple[ScoredRows, int]:
+    ) -> tuple[ScoredRows, Array]:
         """The same for a query in tiers."""
         mask = self._rows.mask(filters)
         scores = np.zeros(len(mask), np.float32)
@@ -85,7 +89,7 @@ class HitFinder:
         same = compile_leaf(tiers.same, tiers.factor, to) if tiers.same else None
         if same is None or tiers.same is None:
             folded = self.folds.fold(matching & mask)
-            return _take_scored(folded, scores), int(folded.sum())
+            return _take_scored(folded, scores), folded
         same_rows = self._matching.rows_from_table(tiers.same)
         limit = 4 * wanted if same_rows is not None else max(2 * wanted, self._fetch)
         best, count = self._matching.best(same, limit)
@@ -96,13 +100,12 @@ class HitFinder:
         else:
             matching |= self._matching.matching_rows(tiers.same)
         folded = self.folds.fold(matching & mask)
-        total = int(folded.sum())
         if count > limit:
             best = self._best_among(same, folded, wanted, best, count)
             if len(best) >= wanted:  # exact matches of the word fill the page
-                return ScoredRows(best.ordinals, best.scores + scores[best.ordinals]), total
+                return ScoredRows(best.ordinals, best.scores + scores[best.ordinals]), folded
         scores[best.ordinals] += best.scores
-        return _take_scored(folded, scores), total
+        return _take_scored(folded, scores), folded
 
     def _best_among(
         self, query: tantivy.Query, mask: Array, wanted: int, best: ScoredRows, count: int
@@ -121,6 +124,29 @@ class HitFinder:
             if len(more) == len(best):
                 return more.take(mask[more.ordinals])
             best = more
+
+
+def count_facets(rows: Rows, matching: Array) -> dict[str, dict[str, int]]:
+    """Count the rows `matching` (ordinals) by language, and by the folders and files one step below
+    the folder that all share: the FACETS_MAX most frequent of each, folders with / at the end.
+    """
+    columns, names = rows.columns, rows.names["language"]
+    languages = (
+        Counter(np.take(names, columns["language"][matching]).tolist()) if len(matching) else Counter()
+    )
+    files = np.bincount(columns["path"][matching], minlength=len(rows.path_names))
+    counts = {path: int(files[at]) for at, path in enumerate(rows.path_names) if path and files[at]}
+    shared = posixpath.commonpath([posixpath.dirname(path) for path in counts] or [""])
+    shared += "/" if shared else ""
+    folders: Counter[str] = Counter()
+    for path, count in counts.items():
+        name, slash, _ = path[len(shared) :].partition("/")
+        folders[f"{shared}{name}{slash}"] += count
+    del languages[""]
+    return {
+        "languages": dict(languages.most_common(FACETS_MAX)),
+        "folders": dict(folders.most_common(FACETS_MAX)),
+    }
 
 
 def _take_scored(mask: Array, scores: Array) -> ScoredRows:

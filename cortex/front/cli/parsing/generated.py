@@ -304,7 +304,7 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Folders) -> bytes:
     )
     checked = tool.check(arguments)  # before any worker is started
     memory = tool.asks(msgspec.structs.asdict(checked)) == "memory"
-    if asks_projects(tool, arguments) or config.remote:
+    if asks_projects(tool, arguments) or config.store:
         config = replace(config, server=replace(config.server, deadline_s=STARTED_S))
     if memory:
         patience_s = max(config.server.deadline_s, LONG_S if tool.name in LONG else PATIENCE_S)

@@ -25,7 +25,11 @@ def index_options(parser: Parser) -> None:
     )
     key.declare_index(parser)
     subfolders.declare(parser)
-    parser.add_argument("--to", choices=("milvus",), help="publish the index to a Milvus server (milvus.uri)")
+    parser.add_argument(
+        "--to",
+        metavar="ENGINE",
+        help="publish the index where it is shared: `milvus` is a server (milvus.uri)",
+    )
     parser.add_argument(
         "--single-writer",
         action="store_true",

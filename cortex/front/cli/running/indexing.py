@@ -7,7 +7,7 @@ import threading
 from argparse import Namespace
 
 from cortex.front.cli.rendering import render
-from cortex.front.cli.running import cloning, milvus_publish, subfolders
+from cortex.front.cli.running import cloning, publish_index, subfolders
 from cortex.front.cli.setup import key
 from cortex.processes import attach
 from cortex.settings import config as configuration
@@ -18,7 +18,7 @@ from cortex.system.errors import ANEW, EXIT_OK, Misconfigured
 
 def index(options: Namespace) -> int:
     if options.to:
-        return milvus_publish.index(options)
+        return publish_index.index(options)
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path

@@ -109,12 +109,34 @@ async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     last = min(max(first, _line_of(body, "last")), first + BLAMED_MAX)
     lines = await asyncio.to_thread(_read, config, path, entry)
     wanted = dict(enumerate(lines[first - 1 : last], first))
-    commits = _commits(config.root)
+    return {"changed": (await _blamed(config.root, path)).tell(path, wanted)}
+
+
+async def blame(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
+    """Return {"runs"} of the page that begins with line `first`: [first line, last line, commit],
+    none where git does not tell in time.
+    """
+    path, entry = await _listed(visit, body)
+    lines = await asyncio.to_thread(_read, visit.hosted.config, path, entry)
+    commits = await _blamed(visit.hosted.config.root, path)
+    first, runs = _line_of(body, "first"), list[list[Any]]()
+    each = await asyncio.to_thread(commits.tell_each, path, lines)
+    for number, commit in enumerate(each[first - 1 : first - 1 + LINES_MAX], first):
+        if runs and runs[-1][2] == commit:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number, commit])
+    return {"runs": runs}
+
+
+async def _blamed(root: Path, path: str) -> Commits:
+    """Return the blame results, after at most BLAME_S with that of the file."""
+    commits = _commits(root)
     commits.begin([path])
     until = time.monotonic() + BLAME_S
     while not commits.knows(path) and time.monotonic() < until:  # noqa: ASYNC110 - a thread reads it
         await asyncio.sleep(0.03)
-    return {"changed": commits.tell(path, wanted)}
+    return commits
 
 
 async def symbol(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
@@ -275,6 +297,7 @@ VIEW = View(
     {
         "outline": Action(outline, "files_outline.html"),
         "line": Action(line),
+        "blame": Action(blame),
         "symbol": Action(symbol, "files_symbol.html"),
     },
     styles=("graph.css", "files.css"),

@@ -16,6 +16,7 @@ from cortex.ask.memory import Caller
 from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.page.parts.hidden_texts import HiddenTexts
 from cortex.front.http.projects import Hosted
+from cortex.front.tools import PAGE as PAGE_TOOLS
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.front.usage import PAGE
 from cortex.system.errors import BadRequest
@@ -82,7 +83,7 @@ class Visit:
         """
         channel = "cli" if as_person and self.is_local else "mcp"
         caller = Caller(agent=PAGE, session=self.bearer.name, channel=channel)
-        entry = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
+        entry = PAGE_TOOLS.get(tool) or TOOLS.get(tool) or PEOPLE[tool]
         answer = await self.hosted.call(entry, arguments, self.bearer, caller)
         plain: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return plain

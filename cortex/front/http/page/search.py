@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,16 @@ from typing import Any
 from cortex.ask.questions import TOKENS_MAX
 from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.front.http.page.parts import code, sources
-from cortex.front.http.page.parts.query_filters import KINDS, FilteredQuery, complete, read_filters
+from cortex.front.http.page.parts.query_filters import (
+    KINDS,
+    SWITCHES,
+    FilteredQuery,
+    complete,
+    filtered_files,
+    narrow,
+    read_filters,
+)
+from cortex.query.leaf import whole_words
 from cortex.system.errors import BadRequest
 
 #: maxima of shown results: at first, and after "Show more"
@@ -23,6 +33,10 @@ WAYS = {
     "expression": r"def \w+_token\(",
     "structure": "rotate($TOKEN)",
 }
+#: results that define the name of a query and come first
+DEFINITIONS_MAX = 3
+#: query types with `case:yes`, `word:yes` and facets
+EXACT_WAYS = ("words", "expression")
 #: signal of the ranking → its name on the page
 SIGNALS = {
     "ctop3": "words in the text",
@@ -45,7 +59,10 @@ _EMPTY = frozenset(
     "the and for are how does what where when which who why with from into that this not".split()
 )
 _WORD = re.compile(r"\w+")
-_HIGHLIGHTED = re.compile(r"<em>(.*?)</em>", re.DOTALL)
+_NAME = re.compile(r"(?:sym(?:bols?)?:)?([^\W\d]\w{2,})")
+#: a word that is nowhere, and the nearest one
+_NEAREST = re.compile(r"`([^`]+)` \(did you mean `([^`]+)`")
+_MARK = re.compile(r"</?em>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +92,7 @@ async def show(visit: Visit) -> dict[str, Any]:
     return {
         "ways": WAYS,
         "kinds": KINDS,
+        "switches": SWITCHES,
         "languages": await sources.languages(visit.hosted.config),
         "root": str(visit.hosted.config.root) if visit.is_local else "",
     }
@@ -83,9 +101,12 @@ async def show(visit: Visit) -> dict[str, Any]:
 #: fields of every answer
 _NOTHING: dict[str, Any] = {
     "found": [],
+    "files": [],
+    "facets": [],
     "total": 0,
     "took_ms": 0,
     "suggestion": "",
+    "nearest": "",
     "fault": "",
     "filtered": False,
     "more": False,
@@ -93,7 +114,8 @@ _NOTHING: dict[str, Any] = {
 
 
 async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered", "more"}.
+    """Return {"query", "found", "total", "took_ms", "suggestion", "fault", "filtered", "more"}, for
+    filters alone "files", and for words and expressions "facets".
 
     `body["more"]` asks for MORE_MAX results; "more": there may be further ones. "fault" explains an
     invalid query: a person is still typing it, so it is no error. Raises BadRequest, and the tools'
@@ -107,25 +129,38 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
         return nothing
     try:
         filtered = read_filters(query, await sources.languages(visit.hosted.config))
+        if not filtered.text:
+            entries = (await asyncio.to_thread(sources.listing, visit.hosted.config)).files
+            shown = [path for path, entry in entries.items() if not entry.skipped]
+            files = await asyncio.to_thread(filtered_files, filtered, shown)
+            return nothing | {"filtered": True, "files": files[:MORE_MAX], "total": len(files)}
     except BadRequest as error:
         return nothing | {"fault": str(error)}
-    if not filtered.text:
-        return nothing | {"query": "", "filtered": True}
+    switches = filtered.switches | {name for name in SWITCHES if body.get(name) == "yes"}
+    if switches and way not in EXACT_WAYS:
+        return nothing | {"fault": f"{min(switches)}:yes is for Words and Expression."}
     query = filtered.text
-    tool, arguments = _question(way, filtered, body)
+    tool, arguments = _question(way, filtered, switches, body)
     if way == "structure" and not arguments["language"]:
         return nothing | {"fault": "Choose a language: structure is a matter of its grammar."}
+    name = _NAME.fullmatch(query) if way == "words" and not switches else None
     try:
-        answer = await visit.call(tool, arguments)
+        answer, rows = await asyncio.gather(
+            visit.call(tool, arguments), _definitions(visit, name[1], arguments) if name else _no_rows()
+        )
     except BadRequest as error:
         return nothing | {"fault": str(error)}
-    rows = answer["results"]
+    first = {row["chunk"]["id"] for row in rows}
+    rows += [row for row in answer["results"] if not first or row["chunk"]["id"] not in first]
+    rows = rows[: arguments["limit"]]
     results = _structure_rows(rows, arguments["language"]) if way == "structure" else _chunk_rows(rows, query)
     return nothing | {
         "found": _group_by_file(results),
         "total": answer.get("total_found", len(results)),
+        "facets": _facets(answer.get("facets", {}), text_of(body, "query")),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
         "suggestion": answer.get("suggestion", ""),
+        "nearest": _with_nearest(answer.get("suggestion", ""), text_of(body, "query")),
         "more": len(results) == arguments["limit"] < MORE_MAX,
     }
 
@@ -140,7 +175,28 @@ async def completions(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     return {"words": await asyncio.to_thread(complete, word, languages, listed.files)}
 
 
-def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _facets(
+    counted: Mapping[str, Mapping[str, int]], query: str
+) -> list[tuple[str, list[tuple[str, int, str]]]]:
+    """Return (title, (name, number of results, query with this filter)) of each facet that parts
+    the results.
+    """
+    return [
+        (title, [(name, count, narrow(query, filter_name, name)) for name, count in counts.items()])
+        for title, filter_name in (("languages", "lang"), ("folders", "path"))
+        if len(counts := counted.get(title, {})) > 1
+    ]
+
+
+def _with_nearest(suggestion: str, query: str) -> str:
+    """Return the query with the nearest word in place of one that is nowhere; "" for none."""
+    match = _NEAREST.search(suggestion)
+    return query.replace(match[1], match[2]) if match and match[1] in query else ""
+
+
+def _question(
+    way: str, filtered: FilteredQuery, switches: frozenset[str], body: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
     """Return the tool for a query type, and its arguments; filters in the query count first."""
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
     language, kind, query = filtered.language or language, filtered.kind or kind, filtered.text
@@ -158,7 +214,27 @@ def _question(way: str, filtered: FilteredQuery, body: Mapping[str, Any]) -> tup
         arguments["chunk_types"] = [kind]
     if way == "meaning":
         return "cortex_search", arguments | {"explain": True}
-    return "cortex_exact", arguments | ({"match_type": "regex"} if way == "expression" else {})
+    arguments["facets"] = True
+    if way == "expression":
+        source = whole_words(query) if "word" in switches else query
+        case = "(?-i)" if "case" in switches else ""
+        return "cortex_exact", arguments | {"query": case + source, "match_type": "regex"}
+    return "cortex_exact", arguments | {"query": " ".join([query, *(f"{name}:yes" for name in switches)])}
+
+
+async def _no_rows() -> list[dict[str, Any]]:
+    return []
+
+
+async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the results that define a name as written, source code before tests: a reader of code
+    looks for them first.
+    """
+    wanted = {"query": f"{name} symbols:{name}", "limit": RESULTS_MAX, "facets": False}
+    rows = (await visit.call("cortex_exact", {**arguments, **wanted}))["results"]
+    defining = [row for row in rows if name in row["chunk"]["metadata"].get("symbols", ())]
+    defining.sort(key=lambda row: bool(row["chunk"]["metadata"].get("is_test")))
+    return [{**row, "defines": True} for row in defining[:DEFINITIONS_MAX]]
 
 
 def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
@@ -182,7 +258,7 @@ def _chunk_rows(rows: list[dict[str, Any]], query: str) -> list[ResultRow]:
 
 def _result_row(row: Mapping[str, Any], query: str, why: list[Bar]) -> ResultRow:
     chunk = row["chunk"]
-    metadata = chunk["metadata"]
+    metadata, defines = chunk["metadata"], "defines it" if row.get("defines") else ""
     text, first = chunk.get("text", ""), metadata.get("snippet_start_line", metadata.get("start_line", 1))
     lines = code.lines_of(text, metadata.get("language", ""), first, _marks(row, text, first, query))
     hit = next((line.number for line in lines if line.hit), first)
@@ -190,7 +266,7 @@ def _result_row(row: Mapping[str, Any], query: str, why: list[Bar]) -> ResultRow
         metadata.get("file_path", chunk.get("title", "")),
         hit,
         _location(chunk),
-        tuple(chip for chip in (chunk.get("chunk_type", ""), metadata.get("language", "")) if chip),
+        tuple(filter(None, (chunk.get("chunk_type", ""), metadata.get("language", ""), defines))),
         f"{row.get('combined_score', row.get('score', 0.0)):.3f}",
         lines,
         why,
@@ -210,12 +286,27 @@ def _marks(row: Mapping[str, Any], text: str, first: int, query: str) -> list[co
     if "highlights" not in row:
         question_words = (word for word in _WORD.findall(query.lower()) if word not in _EMPTY)
         return code.spans_of(text, question_words)
-    matched = {
-        fragment for line in row["highlights"] for fragment in _HIGHLIGHTED.findall(line) if fragment.strip()
-    }
-    wanted = set(row.get("highlight_lines", ()))
-    spans = code.spans_of(text, matched, includes_short=True)
-    return [span for span in spans if not wanted or first + text.count("\n", 0, span[0]) in wanted]
+    spans: list[code.Span] = []
+    begins = [0, *(match.end() for match in re.finditer("\n", text))]
+    for marked, number in zip(row["highlights"], row["highlight_lines"], strict=True):
+        if 0 <= number - first < len(begins):
+            begin = begins[number - first]
+            line = text[begin:].partition("\n")[0]
+            spans += [(begin + start, begin + end) for start, end in _spans_in(line, marked)]
+    return spans
+
+
+def _spans_in(line: str, marked: str) -> list[code.Span]:
+    """Return the spans between <em> and </em> of `marked`, the line or a part of it between two …;
+    none for a line that holds such tags itself.
+    """
+    pieces = _MARK.split(marked)
+    plain = "".join(pieces)
+    start = line.find(plain.strip("…")) - (len(plain) - len(plain.lstrip("…")))
+    if plain.strip("…") not in line:
+        return []
+    ends = list(itertools.accumulate(map(len, pieces), initial=start))
+    return [(ends[at], ends[at + 1]) for at in range(1, len(pieces), 2)]
 
 
 def _reasons(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[tuple[str, float, str]]:
@@ -263,4 +354,10 @@ def _variables(row: Mapping[str, Any]) -> list[Bar]:
     return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
-VIEW = View("search", "Search", show, {"find": Action(find, "results.html"), "complete": Action(completions)})
+VIEW = View(
+    "search",
+    "Search",
+    show,
+    {"find": Action(find, "results.html"), "complete": Action(completions)},
+    styles=("graph.css",),
+)

@@ -12,7 +12,8 @@ from typing import Any
 
 from cortex.front.http.access.tokens import Forbidden
 from cortex.front.http.page.frame import Action, View, Visit, text_of
-from cortex.processes.names import MEMORY, PROJECT
+from cortex.processes.names import MEMORY
+from cortex.processes.starting import kind_of
 from cortex.settings.config import Config
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError
@@ -20,13 +21,17 @@ from cortex.system.terminal import escape_controls
 
 #: bytes that are read from the end of a log, and maximum of its shown lines
 LOG_BYTES, LOG_LINES = 64 * 1024, 200
-#: processes with shown logs
-LOGS = ("supervisor", *(process.name for kind in (PROJECT, MEMORY) for process in kind.processes))
 OF_MEMORY = frozenset(process.name for process in MEMORY.processes)
 
 
 async def show(visit: Visit) -> dict[str, Any]:
-    return await current_state(visit, {}) | {"logs": LOGS if visit.bearer.has_right("admin") else ()}
+    logs = _logs_of(visit.hosted.config) if visit.bearer.has_right("admin") else ()
+    return await current_state(visit, {}) | {"logs": logs}
+
+
+def _logs_of(config: Config) -> tuple[str, ...]:
+    """Return the names of the processes with shown logs."""
+    return "supervisor", *(process.name for kind in (kind_of(config), MEMORY) for process in kind.processes)
 
 
 async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
@@ -70,9 +75,9 @@ async def checks(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 async def log(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     """Return the end of a process's log. Raises Forbidden, and BadRequest for an unknown one."""
     _check_owner(visit)
-    name = text_of(body, "name")
-    if name not in LOGS:
-        raise BadRequest(f"There is no log of {name!r}; there are: {', '.join(LOGS)}.")
+    name, logs = text_of(body, "name"), _logs_of(visit.hosted.config)
+    if name not in logs:
+        raise BadRequest(f"There is no log of {name!r}; there are: {', '.join(logs)}.")
     return {"name": name, "lines": await asyncio.to_thread(_end_of, visit.hosted.config, name)}
 
 

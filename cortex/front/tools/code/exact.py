@@ -25,6 +25,9 @@ from cortex.front.tools.arguments import (
 
 MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
+#: arguments of make_tool for programs and agents; the page counts hits by language and folder
+FOR_CLIENTS = {"omitted": ("facets",)}
+
 
 async def cortex_exact(
     context: QueryContext,
@@ -43,6 +46,7 @@ async def cortex_exact(
     detail: Shape = "auto",
     max_tokens: Size = None,
     projects: Projects = (),
+    facets: bool = False,
 ) -> dict[str, Any]:
     """Full-text keyword search, when you know a name or the literal text; not for questions.
 
@@ -61,6 +65,7 @@ async def cortex_exact(
         filters=make_filters(chunk_types, tags, paths, exclude_paths),
         detail=detail,
         max_tokens=max_tokens,
+        facets=facets,
     )
     if projects:
         return await exact_in_projects(context, projects, question)

@@ -7,6 +7,8 @@ const HASH = /^#L(\d+)(?:-L?(\d+))?$/;
 /** Classes of pieces that are no names: words of the language, texts, comments, numbers. */
 const PLAIN = /^(k|s|c|m|il|dl|ow|o$|p$)/;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
+/** Lines after which a commit is named again beside its lines. */
+const REPEATED = 20;
 /** Milliseconds until the last change is asked for: arrows pass many lines. */
 const WAIT = 200;
 
@@ -151,6 +153,26 @@ if (code) {
     if (event.shiftKey && now && next >= now[0]) choose(now[0], next);
     else choose(next, next);
     row(event.shiftKey ? next : range()[0]).scrollIntoView({ block: "nearest" });
+  });
+  byId("blame").addEventListener("click", async ({ currentTarget: button }) => {
+    const shown = button.getAttribute("aria-pressed") === "true";
+    for (const cell of code.querySelectorAll(".blame")) cell.remove();
+    button.setAttribute("aria-pressed", !shown);
+    if (shown) return;
+    const { runs } = await ask("blame", { path: code.dataset.path, first: Number(code.dataset.first) }).catch((error) => {
+      say(error.message, "wrong");
+      return { runs: [] };
+    });
+    if (!runs.length) say("Git does not tell who changed this file.");
+    for (const [first, last, commit] of runs) {
+      for (let number = first; number <= last; number += 1) {
+        const cell = document.createElement("td");
+        cell.className = "blame";
+        cell.textContent = (number - first) % REPEATED ? "" : commit;
+        cell.title = commit;
+        row(number)?.prepend(cell);
+      }
+    }
   });
   addEventListener("hashchange", () => showLines(true));
   addEventListener("popstate", () => showLines(true));

@@ -39,7 +39,7 @@ export async function ask(part, asked = {}, { signal, view = body.dataset.view }
   const json = (reply.headers.get("Content-Type") ?? "").startsWith("application/json");
   if (json) {
     const told = await reply.json();
-    if (!reply.ok) throw new Error(told.error?.message ?? `The server answered ${reply.status}.`);
+    if (!reply.ok) throw Object.assign(new Error(told.error?.message ?? `The server answered ${reply.status}.`), { starting: reply.status === 503 });
     return told;
   }
   if (!reply.ok) throw new Error(`The server answered ${reply.status}.`);

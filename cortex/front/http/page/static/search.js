@@ -8,10 +8,13 @@ const WAIT = 100;
 /** Milliseconds without a change after which a question is one to come back to. */
 const SETTLED = 1000;
 
+/** Milliseconds until a question is asked again while the workers start. */
+const STARTING = 2000;
+
 const form = byId("asked");
 const query = byId("query");
 const results = byId("results");
-const kept = ["way", "language", "path", "kind"];
+const kept = ["way", "language", "path", "kind", "case", "word"];
 /** Fields with text. */
 const hidden = ["q", "path"];
 let asking = new AbortController();
@@ -57,8 +60,9 @@ function restore() {
       if (way) way.checked = true;
     } else {
       const field = form.elements[name];
-      if (field.options && ![...field.options].some((one) => one.value === value)) field.add(new Option(value));
-      field.value = value;
+      if (field.type === "checkbox") field.checked = value === "yes";
+      else if (field.options && ![...field.options].some((one) => one.value === value)) field.add(new Option(value));
+      if (field.type !== "checkbox") field.value = value;
     }
   }
 }
@@ -70,6 +74,7 @@ function hint() {
   query.placeholder = `${example}`;
   byId("hint").textContent = `for example: ${example}${needs}`;
   byId("kind").disabled = way === "structure";
+  for (const name of ["case", "word"]) byId(name).disabled = way !== "words" && way !== "expression";
 }
 
 async function find({ more = false } = {}) {
@@ -89,6 +94,7 @@ async function find({ more = false } = {}) {
     notice.className = "notice odd";
     notice.textContent = error.message;
     fill(results, notice);
+    if (error.starting) setTimeout(() => own === asking && find({ more }), STARTING);
   }
   results.setAttribute("aria-busy", "false");
 }
@@ -105,6 +111,12 @@ form.addEventListener("keydown", (event) => {
 });
 results.addEventListener("click", async (event) => {
   settled = true;
+  const narrowed = event.target.closest("[data-query]")?.dataset.query;
+  if (narrowed) {
+    query.value = narrowed;
+    query.focus();
+    return find();
+  }
   if (event.target.id !== "more") return;
   const before = results.querySelectorAll("a.open").length;
   await find({ more: true });

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from cortex.engines.milvus.collection import SCHEMA, Collection
-from cortex.engines.milvus.collection import TEXT_BYTES as PIECE_BYTES
+from cortex.engines.milvus.storage.collection import SCHEMA, Collection
+from cortex.engines.milvus.storage.collection import TEXT_BYTES as PIECE_BYTES
 from cortex.system.errors import CortexError, Damaged, Misconfigured, NotFound
 from cortex.system.zstd import pack, unpack
 

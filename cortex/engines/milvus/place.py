@@ -1,4 +1,4 @@
-"""The address of Milvus, and a project's name in it. Reads settings, and opens no Milvus.
+"""The settings of Milvus, its address, and a project's name in it. Opens no Milvus.
 
 A file (`….db`) belongs to milvus-lite: one process opens it and serves it on a Unix socket in the
 runtime folder, all others connect there.
@@ -14,14 +14,17 @@ from pathlib import Path
 
 from cortex.settings.config import Config
 from cortex.settings.folders.home import real, runtime_base
-from cortex.settings.milvus_names import project_of
+from cortex.settings.folders.identity import origin_of
 from cortex.settings.reference import read_reference
-from cortex.settings.table import FILE_ENDING
 from cortex.system import hosts
 from cortex.system.errors import Misconfigured
 
 #: prefixes of server addresses
 SCHEMES = ("http://", "https://")
+#: suffix of a milvus-lite file
+FILE_ENDING = ".db"
+#: characters of a key; enough to make collisions impossible in practice
+KEY_CHARS = 16
 #: valid names of projects and of collections, as they appear in filters
 _PROJECT, _COLLECTION = re.compile(r"[\w./@+-]+"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 #: the file in milvus-lite's folder that a process locks while it has the folder open
@@ -31,6 +34,23 @@ COMMAND_CHARS = 120
 #: longest project name, in bytes: it begins the keys of rows and partitions, of which Milvus takes
 #: 300
 PROJECT_BYTES_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Milvus:
+    #: a server (http(s)://…) or a milvus-lite file (….db)
+    uri: str = ""
+    #: access token of the server, or $NAME of a variable
+    token: str = field(default="", repr=False)
+    #: prefix of the collections' names
+    collection: str = "cortex"
+    #: the project's name there; "": from the origin of its repository, else from its folder
+    project: str = ""
+    #: PostgreSQL server whose locks let one indexer at a time write a project, or $NAME of a
+    #: variable
+    lease: str = ""
+    #: whether the person guarantees that one indexer at a time writes a project
+    single_writer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +86,18 @@ class MilvusPlace:
         )
 
 
+def project_of(config: Config) -> str:
+    """Return the project's name in Milvus."""
+    settings: Milvus = config.plug_settings
+    return settings.project or origin_of(config.root) or config.root.name
+
+
 def milvus_place(config: Config) -> MilvusPlace:
     """Return the place that the configuration names. Raises Misconfigured for an invalid address or
     name.
     """
-    settings = config.milvus
-    project = project_of(config.root, settings)
+    settings: Milvus = config.plug_settings
+    project = project_of(config)
     if not _PROJECT.fullmatch(project) or len(os.fsencode(project)) > PROJECT_BYTES_MAX:
         raise Misconfigured(
             f"The project is called {project!r} in Milvus: a name takes letters, digits and . / @ + - _, "

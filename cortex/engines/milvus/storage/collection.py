@@ -2,7 +2,7 @@
 `connection` use pymilvus.
 
 Every query has a deadline and sees all earlier writes (consistency "Strong"). Milvus has no
-transactions: `cortex/publish/milvus_publisher` makes a sequence of these steps atomic.
+transactions: `cortex/engines/milvus/publishing/publisher` makes a sequence of these steps atomic.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cortex.engines.milvus.connection import CONNECT_S, connect, describe_error
-from cortex.settings.milvus import MilvusPlace
+from cortex.engines.milvus.place import MilvusPlace
+from cortex.engines.milvus.storage.connection import CONNECT_S, connect, describe_error
 from cortex.system.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:

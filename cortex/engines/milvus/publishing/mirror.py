@@ -12,7 +12,7 @@ from typing import Any
 import zmq
 
 from cortex import __version__
-from cortex.publish.milvus_publisher import Mirror
+from cortex.engines.milvus.publishing.publisher import Mirror
 from cortex.settings.config import Config
 from cortex.settings.folders.home import open_home
 from cortex.system.errors import CortexError

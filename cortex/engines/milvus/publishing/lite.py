@@ -11,10 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 
-from cortex.processes.names import MILVUS, MODULES
+from cortex.engines.milvus.place import milvus_place, say_held
+from cortex.processes.names import MODULES
 from cortex.settings.config import Config
 from cortex.settings.folders.home import open_runtime, private_dir
-from cortex.settings.milvus import milvus_place, say_held
 from cortex.system.errors import EXIT_OCCUPIED, Unavailable
 from ipc.locks import holder_of
 
@@ -60,8 +60,8 @@ def file_served(config: Config) -> Iterator[None]:
 
 
 def _start(config: Config) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", MODULES["cortex-worker"], MILVUS, "--project", str(config.root)]
-    variables = _SETTINGS | {"CORTEX_MILVUS_URI": config.milvus.uri}
+    command = [sys.executable, "-P", "-m", MODULES["cortex-worker"], "milvus", "--project", str(config.root)]
+    variables = _SETTINGS | {"CORTEX_MILVUS_URI": config.plug_settings.uri}
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=os.environ | variables
     )

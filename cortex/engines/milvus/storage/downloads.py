@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.documents import Body, Ref, fetch_all
+from cortex.engines.milvus.storage.collection import Collection
+from cortex.engines.milvus.storage.documents import Body, Ref, fetch_all
 from cortex.generation.current import Generation, segment_files
 from cortex.system import files
 from cortex.system.errors import CortexError, Damaged

@@ -18,9 +18,10 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from cortex.engines import ENGINES, REMOTE, open_engine
-from cortex.engines.milvus.collection import SCHEMA, WRITE_S, Collection
-from cortex.engines.milvus.documents import (
+from cortex.engines import makers, open_engine
+from cortex.engines.milvus.place import milvus_place
+from cortex.engines.milvus.storage.collection import SCHEMA, WRITE_S, Collection
+from cortex.engines.milvus.storage.documents import (
     KEPT_TIMES,
     Body,
     Document,
@@ -32,16 +33,15 @@ from cortex.engines.milvus.documents import (
     sweep,
     write_document,
 )
-from cortex.engines.milvus.downloads import FILE_BYTES_MAX, all_files, bring_files
-from cortex.engines.milvus.lease import lease
-from cortex.engines.milvus.removal import drop_rows
+from cortex.engines.milvus.storage.downloads import FILE_BYTES_MAX, all_files, bring_files
+from cortex.engines.milvus.storage.lease import lease
+from cortex.engines.milvus.storage.removal import drop_rows
 from cortex.generation import current as generations
 from cortex.generation.current import PRUNE_AFTER_S, Generation, segment_files
 from cortex.generation.formats import LOCK
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.settings.folders.home import open_home
-from cortex.settings.milvus import milvus_place
 from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, NotFound
 from ipc.locks import holder_of
@@ -61,7 +61,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
     collection = Collection(milvus_place(config), WRITE_S)
     prune_places(config.index_dir)
     try:
-        with lease(collection.place, config.milvus) as check:
+        with lease(collection.place, config.plug_settings) as check:
             collection.create_collections()
             current = pull(config.index_dir, collection) or generations.EMPTY
             # no token names the rows of a first publishing that was cut short, and numbers begin
@@ -73,7 +73,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
 
 
 def _publish(config: Config, collection: Collection, check: Callable[[], None]) -> Generation:
-    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
+    engines = {name: open_engine(maker, config) for name, maker in makers(config).items()}
     builder = Builder(config, engines=engines, lean=True)
     try:
         while builder.refresh() is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.storage.collection import Collection
 
 
 def continuation_key(project: str, key: int, number: int) -> str:

@@ -11,10 +11,9 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
-from cortex.settings.milvus import MilvusPlace
+from cortex.engines.milvus.place import Milvus, MilvusPlace
 from cortex.settings.postgresql import CLIENT_KEEPALIVE, SERVER_KEEPALIVE
 from cortex.settings.reference import read_reference
-from cortex.settings.table import Milvus
 from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from cortex.system.installation import how_to_add, is_installed
 from ipc.locks import hold

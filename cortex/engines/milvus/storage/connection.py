@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cortex.settings.milvus import MilvusPlace
+from cortex.engines.milvus.place import MilvusPlace
 from cortex.system.errors import Misconfigured, NotFound, Unavailable
 from cortex.system.installation import how_to_add, is_installed
 

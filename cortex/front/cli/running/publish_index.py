@@ -1,4 +1,4 @@
-"""`cortex index --to milvus`: publishes the project's index for other machines to serve."""
+"""`cortex index --to ENGINE`: publishes the project's index for other machines to serve."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from cortex.front.cli.rendering import render
 from cortex.front.cli.running import subfolders
-from cortex.processes.milvus_lite import file_served
 from cortex.settings import config as configuration
 from cortex.system.errors import EXIT_OK, Misconfigured
 from cortex.system.terminal import escape_controls
@@ -26,26 +25,27 @@ def index(options: Namespace) -> int:
         raise Misconfigured(f"--{strange[0].replace('_', '-')} and --to do not go together: leave one out.")
     flags: dict[str, dict[str, Any]] = {"engines": {"text": options.to, "vector": options.to}}
     if options.single_writer:
-        flags["milvus"] = {"single_writer": True}
+        flags[options.to] = {"single_writer": True}
     path = options.project or options.path
     subfolders.apply_own_index(options, path)
     config = dataclasses.replace(configuration.load(path, flags), writes=True)
+    if config.store is None:
+        raise Misconfigured(f"--to {options.to} names no engine that shares an index; leave it out.")
     if config.sandbox:
         raise Misconfigured(
-            "A sandbox has no network: index --to milvus outside, or switch security.sandbox off."
+            f"A sandbox has no network: index --to {options.to} outside, or switch security.sandbox off."
         )
     subfolders.say_shared_index(config)
     from cortex.indexer.run import index as run_index
-    from cortex.publish.milvus_publisher import writing
 
-    with file_served(config), writing(config) as publish:
+    with config.store.writing(config) as publish:
         with render.Progress() as progress:
             report = run_index(config, force=options.force, on_progress=progress)
         render.print_report(report, verbose=options.verbose)
         generation = publish()
     print(
         escape_controls(
-            f"published to {config.milvus.uri} as generation {generation.number}: {generation.rows} chunks"
+            f"published to {config.store.address(config)} as generation {generation.number}: {generation.rows} chunks"
         )
     )
     return EXIT_OK

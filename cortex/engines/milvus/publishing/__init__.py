@@ -1,0 +1,1 @@
+"""Publishing a generation to Milvus, and the process that downloads what others published."""
