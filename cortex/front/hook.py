@@ -16,8 +16,8 @@ import sys
 import time
 from typing import Any
 
-from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.tags import BRIEFING, TAGS, plain
+from cortex.memory.transcripts.formats import spool
+from cortex.memory.transcripts.formats.tags import BRIEFING, TAGS, plain
 from cortex.system import files, hosts
 from cortex.terms.text.secret_formats import FORMATS
 

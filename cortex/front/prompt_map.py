@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.transcripts.tags import MAP, plain
+from cortex.memory.transcripts.formats.tags import MAP, plain
 
 #: characters of a prompt that are read, and of one that is too short to speak of code
 PROMPT_CHARS_MAX, PROMPT_CHARS_MIN = 8_000, 8

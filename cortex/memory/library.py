@@ -63,9 +63,10 @@ from cortex.memory.store.note_store import STATES, Written
 from cortex.memory.store.sealed import opener
 from cortex.memory.team.postgresql import Server
 from cortex.memory.times import format_age, format_moment, read_end, read_moment
-from cortex.memory.transcripts import proposals, spool, spool_reader
-from cortex.memory.transcripts.handover import KIND as HANDOVER
-from cortex.memory.transcripts.handover import topic_of
+from cortex.memory.transcripts.formats import spool, spool_reader
+from cortex.memory.transcripts.proposing import proposals
+from cortex.memory.transcripts.proposing.handover import KIND as HANDOVER
+from cortex.memory.transcripts.proposing.handover import topic_of
 from cortex.memory.upkeep.traits import jaccard
 from cortex.settings.folders.branches import Head, existing, head_of, main_branches
 from cortex.system.errors import BadRequest

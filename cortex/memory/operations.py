@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory import acceptance, candidates, closed_notes, note_history
 from cortex.memory.code_places.commit_notes import take_commits, unknown_commits
 from cortex.memory.code_places.places import files_with_anchors, notes_by_file, spoken
 from cortex.memory.code_places.unplaced import place, unplaced
@@ -22,6 +21,7 @@ from cortex.memory.library import Library
 from cortex.memory.note import AGENTS, Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, run_observation, takes_number, writes
+from cortex.memory.review import acceptance, candidates, closed_notes, note_history
 from cortex.memory.team import clones
 from cortex.memory.team.relocation import migrate
 from cortex.memory.times import is_period, local_zone

@@ -28,7 +28,7 @@ from cortex.memory.store.driver import PLAIN, Driver
 from cortex.memory.store.erasure import forget_again, forgotten_in
 from cortex.memory.store.sealed import driver_of
 from cortex.memory.team.server_address import server_of
-from cortex.memory.transcripts import spool
+from cortex.memory.transcripts.formats import spool
 from cortex.memory.transcripts.sessions import FollowedProjects
 from cortex.memory.upkeep.run import due_upkeep
 from cortex.settings.config import Config

@@ -46,7 +46,10 @@ def is_named(scored: ScoredUnit, question: str) -> bool:
     if any(scored.values[at] > 0 for at in _NAMED if at < len(scored.values)):
         return True
     name = scored.unit.get("symbol", "").rpartition(".")[2]
-    return name[:1].isupper() and re.search(rf"\b{re.escape(name)}\b", question) is not None
+    # Few names are in the question: for the others no expression is compiled.
+    return (
+        name[:1].isupper() and name in question and re.search(rf"\b{re.escape(name)}\b", question) is not None
+    )
 
 
 def _is_copy(scored: ScoredUnit, question: str) -> bool:

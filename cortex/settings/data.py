@@ -26,6 +26,8 @@ from ipc.messages import PROTOCOL
 
 #: subfolder of sealed data and its key; of the model of `cortex memory model install`
 SEALED, MODEL = "sealed", "model"
+#: a cache may be deleted at any time, and notes may not: they have a variable of their own
+ONLY_CACHE = "CORTEX_HOME moves the cache alone; CORTEX_MEMORY_DATA_DIR moves the notes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,11 @@ class DataFolder:
             f"Memory in {self.root} is to be sealed, and the package sqlcipher3 is not installed: "
             f"{how_to_add('private')}, or set security.encrypt_memory to off."
         )
+
+
+def is_left_by_home(data: DataFolder) -> bool:
+    """Whether CORTEX_HOME is set, and the person may believe that it moves the notes, too."""
+    return bool(os.environ.get("CORTEX_HOME")) and data.settings.data_dir == Memory().data_dir
 
 
 def find_data(

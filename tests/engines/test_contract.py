@@ -426,5 +426,5 @@ def test_a_worker_loads_the_libraries_of_its_own_engine_only(name):
     done = subprocess.run(
         [sys.executable, "-P", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    # usearch is imported with the first HNSW index, ast-grep with the first pattern.
+    # usearch is imported when rows are opened, ast-grep with the first pattern.
     assert done.stdout.split() == ([HEAVY[name]] if name == "text" else [])

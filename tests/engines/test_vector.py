@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.engines.vector import file_centroids, usearch
-from cortex.engines.vector.quantized import QuantizedVectors
+from cortex.engines.vector.quantized import QuantizedVectors, quantize_query
 from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
@@ -83,6 +83,50 @@ def test_quantized_candidates_hold_the_exact_results(tmp_path_factory, seed, spr
     best = sorted(zip(-cosines, rows.ids(every), strict=True))[:limit]
     assert [hit.id for hit in answer.hits] == [name for _, name in best]
     assert answer.values[0].tolist() == [-cosine for cosine, _ in best]
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.1, 1.0])
+def test_exact_search_answers_as_the_scan_where_the_nearest_rows_were_deleted(tmp_path, spread):
+    """Also the mean and the deviation of the cosines are those of the remaining rows."""
+    vectors = unit(1, 1) + spread * unit(2, 900)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = publish(tmp_path, [*vectors, None, None], cut=500)
+    for query in unit(3, 20):
+        nearest = np.argsort(-np.nan_to_num(rows.vectors(np.arange(len(rows))).astype(np.float32) @ query))
+        live = np.ones(len(rows), bool)
+        live[nearest[:300]] = False
+        snapshot = open_vectors(dataclasses.replace(rows, live=live), tmp_path)
+        filtered = snapshot._filter_rows(Filters(), "m@1")
+        assert filtered.moments is not None
+        request = VectorSearch(query, "m@1", 45)
+        answer = snapshot.search(request)
+        by_scan = dataclasses.replace(filtered, moments=None)
+        snapshot.filter_cache[Filters(), "m@1"] = by_scan
+        expected = snapshot.search(request)
+        assert [hit.id for hit in answer.hits] == [hit.id for hit in expected.hits]
+        assert answer.values.tolist() == expected.values.tolist()
+        quantized = quantize_query(query)
+        cosines = rows.vectors(filtered.ordinals).astype(np.float32) @ (quantized.numbers * quantized.scale)
+        assert answer.stats["cosine_mean"] == pytest.approx(cosines.mean(), abs=1e-4)
+        assert answer.stats["cosine_std"] == pytest.approx(cosines.std(), abs=1e-4)
+        for name in ("matching", "rows", "left_out"):
+            assert answer.stats[name] == expected.stats[name]
+
+
+def test_a_filter_that_keeps_all_rows_is_answered_by_exact_search_and_others_by_the_scan(
+    tmp_path, monkeypatch
+):
+    rows, calls = publish(tmp_path, unit(1, 300), cut=200), []
+    real = QuantizedVectors.propose
+    monkeypatch.setattr(QuantizedVectors, "propose", lambda *of: calls.append(of) or real(*of))
+    snapshot, query = open_vectors(rows, tmp_path), unit(2, 1)[0]
+    for filters, expected in [
+        (Filters(), 1),
+        (Filters(chunk_types=("code", "symbols")), 2),
+        (Filters(chunk_types=("code",)), 2),
+    ]:
+        snapshot.search(VectorSearch(query, "m@1", 10, filters))
+        assert len(calls) == expected
 
 
 def test_quantized_cosines_stay_within_their_error_bound(tmp_path):

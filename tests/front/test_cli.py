@@ -9,11 +9,15 @@ import pytest
 from rich.console import Console
 
 from cortex.front.cli import main as cli
+from cortex.front.cli.parsing.parser import DATA_DIR
 from cortex.front.cli.rendering import render
+from cortex.front.cli.running import sets
 from cortex.front.cli.setup import doctor
+from cortex.front.cli.status import memory_state
 from cortex.front.mcp.errors import code_of, is_for_the_model
 from cortex.settings import config as configuration
 from cortex.settings.folders.home import open_home
+from cortex.system import hosts
 from cortex.system.built_from import full_version
 from cortex.system.errors import BY_CODE, EXIT_NOTHING, StillStarting
 
@@ -258,6 +262,24 @@ def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
     wrong = doctor.examine(str(tmp_path))[-1]
     assert (wrong.name, wrong.state) == ("configuration", "wrong")
     assert "bm25_weight" in wrong.text
+
+
+def test_cortex_home_leaves_notes_where_they_are_and_doctor_status_and_help_say_so(tmp_path, monkeypatch):
+    def memory_texts():
+        status = sets.say_memory(hosts.run(memory_state(configuration.load_data())))
+        return status, next(check.text for check in doctor.examine(str(tmp_path)) if check.name == "memory")
+
+    monkeypatch.delenv("CORTEX_HOME", raising=False)
+    monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR", raising=False)
+    notes = configuration.load_data().root
+    assert not any("CORTEX_HOME" in text for text in memory_texts())
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    assert configuration.load_data().root == notes
+    assert all("CORTEX_HOME moves the cache alone" in text for text in memory_texts())
+    monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(tmp_path / "notes"))
+    assert configuration.load_data().root == tmp_path / "notes"
+    assert not any("CORTEX_HOME" in text for text in memory_texts())
+    assert "CORTEX_HOME does not move it" in DATA_DIR
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -16,9 +16,9 @@ import pytest
 from cortex.front import hook
 from cortex.front.cli.setup import hooks
 from cortex.memory.serving import open_worker
-from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.spool_reader import waiting
-from cortex.memory.transcripts.tags import plain
+from cortex.memory.transcripts.formats import spool
+from cortex.memory.transcripts.formats.spool_reader import waiting
+from cortex.memory.transcripts.formats.tags import plain
 from cortex.sealing import places
 from cortex.settings.data import DataFolder
 from cortex.settings.folders.home import cache_base

@@ -15,7 +15,7 @@ from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
 from cortex.front import hook, prompt_map
 from cortex.front.cli.setup import hooks
-from cortex.memory.transcripts.tags import plain
+from cortex.memory.transcripts.formats.tags import plain
 from cortex.settings.folders.home import open_runtime
 from ipc.codec import decode, encode, read_envelope
 from ipc.messages import Filters, MapSearch, UnitMap

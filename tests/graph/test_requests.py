@@ -49,6 +49,35 @@ GO = {
     ),
 }
 
+RAILS = {
+    "config/routes.rb": (
+        "Rails.application.routes.draw do\n  root 'home#index'\n  resources :orders do\n    get :late, on: :collection\n"
+        "    post :pay, on: :member\n    resources :items, only: [:index, :show]\n  end\n  namespace :admin do\n    resources :users, only: :destroy\n  end\n"
+        "  get 'about/team', to: 'pages#team'\n  get 'x/:id', to: 'pages#x', as: :extra\nend\n"
+    ),
+    "app/controllers/orders_controller.rb": "class OrdersController\n  def show\n  end\nend\n",
+}
+LARAVEL = {
+    "routes/web.php": (
+        "<?php\nRoute::name('admin.')->prefix('admin')->group(function () {\n    Route::resource('orders', OrderController::class);\n});\n"
+        "Route::get('/about', [PageController::class, 'about'])->name('about');\n"
+    ),
+    "routes/api.php": "<?php\nRoute::apiResource('orders', OrderController::class);\n",
+}
+SPRING = {
+    "src/main/java/shop/OrderController.java": (
+        'package shop;\nimport org.springframework.web.bind.annotation.*;\n@RestController\n@RequestMapping("/api/orders")\nclass OrderController {\n'
+        '  @GetMapping\n  List<Order> list() {}\n  @GetMapping("/{id}")\n  Order show(int id) {}\n  @PostMapping\n  Order create(Order o) {}\n}\n'
+    )
+}
+ASPNET = {
+    "src/Api/OrdersController.cs": (
+        'using Microsoft.AspNetCore.Mvc;\nnamespace Shop;\n[ApiController]\n[Route("api/[controller]")]\npublic class OrdersController {\n'
+        '  [HttpGet] public IActionResult List() {}\n  [HttpGet("{id}")] public IActionResult Show(int id) {}\n'
+        '  [HttpPost] public IActionResult Create() {}\n  [HttpDelete("{id}")] public IActionResult Delete(int id) {}\n}\n'
+    )
+}
+
 
 def requests_in(texts):
     """A line for each request that has routes: its function, the routes, `?` if it is not sure."""
@@ -170,6 +199,136 @@ def requests_in(texts):
             ["main_test:TestCreate POST /orders", "main_test:TestConst POST /orders"],
             id="httptest",
         ),
+        pytest.param(
+            DJANGO
+            | {
+                "proj/urls.py": "from django.urls import include, path\nurlpatterns = [path('shop/', include('shop.urls'))]\n",
+                "shop/urls.py": (
+                    "from django.urls import path\nfrom shop import views\napp_name = 'shop'\n"
+                    "urlpatterns = [path('orders/<int:pk>/', views.order, name='order')]\n"
+                ),
+            },
+            {
+                "shop/tests.py": (
+                    "from django.test import TestCase\nfrom django.urls import reverse\n\n\nclass OrderTest(TestCase):\n    def test_get(self):\n"
+                    "        self.client.get(reverse('shop:order', args=[1]))\n        url = reverse('shop:order', kwargs={'pk': 1})\n"
+                    "        self.client.post(url)\n        self.client.get(reverse('order'))\n"
+                ),
+            },
+            ["shop/tests:OrderTest.test_get ANY /shop/orders/<int:pk>/"] * 2,
+            id="Django's names of routes",
+        ),
+        pytest.param(
+            RAILS,
+            {
+                "test/integration/orders_test.rb": (
+                    'class OrdersTest < ActionDispatch::IntegrationTest\n  test "x" do\n    get orders_path\n    post orders_url, params: {}\n'
+                    '    get "/orders/#{order.id}"\n    patch order_path(order)\n    get edit_order_path(order)\n    get late_orders_path\n'
+                    "    post pay_order_path(order)\n    get order_items_path(order)\n    get order_item_path(order, 1)\n    delete admin_user_path(1)\n"
+                    '    get root_path\n    get "/orders/late.json"\n    get about_team_path\n    get extra_path(1)\n    delete orders_path\n    get missing_path\n    get other\n  end\nend\n'
+                ),
+                "spec/controllers/orders_controller_spec.rb": (
+                    "RSpec.describe OrdersController do\n  it 'x' do\n    get :show, params: { id: 1 }\n    delete :show\n    get :none\n  end\nend\n"
+                ),
+            },
+            [
+                "test/integration/orders_test:OrdersTest GET /orders",
+                "test/integration/orders_test:OrdersTest POST /orders",
+                "test/integration/orders_test:OrdersTest GET /orders/:id",
+                "test/integration/orders_test:OrdersTest PATCH /orders/:id",
+                "test/integration/orders_test:OrdersTest GET /orders/:id/edit",
+                "test/integration/orders_test:OrdersTest GET /orders/late",
+                "test/integration/orders_test:OrdersTest POST /orders/:id/pay",
+                "test/integration/orders_test:OrdersTest GET /orders/:order_id/items",
+                "test/integration/orders_test:OrdersTest GET /orders/:order_id/items/:id",
+                "test/integration/orders_test:OrdersTest DELETE /admin/users/:id",
+                "test/integration/orders_test:OrdersTest GET /",
+                "test/integration/orders_test:OrdersTest GET /orders/late",
+                "test/integration/orders_test:OrdersTest GET /about/team",
+                "test/integration/orders_test:OrdersTest GET /x/:id",
+                "spec/controllers/orders_controller_spec GET /orders/:id",
+            ],
+            id="Rails: paths, helpers and actions",
+        ),
+        pytest.param(
+            LARAVEL,
+            {
+                "tests/Feature/OrderTest.php": (
+                    "<?php\nclass OrderTest extends TestCase {\n  public function test_x() {\n    $this->postJson('/api/orders', []);\n"
+                    "    $this->actingAs($user)->getJson(\"/api/orders/{$order->id}\");\n    $this->json('DELETE', '/api/orders/' . $order->id);\n"
+                    "    $this->get(route('about'));\n    $this->put(route('admin.orders.update', $order));\n    $this->post(route('admin.orders.index'));\n"
+                    "    $this->get(route('orders.index'));\n    $this->get(route('none'));\n    $cache->get('/about');\n  }\n}\n"
+                ),
+                "tests/Feature/PageTest.php": "<?php\nuse function Pest\\Laravel\\{get};\nit('shows', function () {\n  get('/about');\n  $this->get('/about');\n});\n",
+                "app/Cache.php": "<?php\nclass Cache {\n  function f() {\n    return $this->get('/about');\n  }\n}\n",
+            },
+            [
+                "tests/Feature/OrderTest:OrderTest.test_x POST /api/orders",
+                "tests/Feature/OrderTest:OrderTest.test_x GET /api/orders/{order}",
+                "tests/Feature/OrderTest:OrderTest.test_x DELETE /api/orders/{order}",
+                "tests/Feature/OrderTest:OrderTest.test_x GET /about",
+                "tests/Feature/OrderTest:OrderTest.test_x PUT /admin/orders/{order}",
+                "tests/Feature/OrderTest:OrderTest.test_x POST /admin/orders",
+                "tests/Feature/OrderTest:OrderTest.test_x GET /api/orders",
+                "tests/Feature/PageTest GET /about",
+                "tests/Feature/PageTest GET /about",
+            ],
+            id="Laravel: paths and names of routes",
+        ),
+        pytest.param(
+            SPRING,
+            {
+                "src/test/java/shop/OrderTest.java": (
+                    "package shop;\nimport static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;\n"
+                    "import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;\nimport org.springframework.test.web.servlet.MockMvc;\n"
+                    "import org.springframework.test.web.reactive.server.WebTestClient;\nimport org.springframework.boot.test.web.client.TestRestTemplate;\n"
+                    'class OrderTest {\n  static final String BASE = "/api/orders";\n  MockMvc mvc;\n  @Autowired WebTestClient web;\n  @Autowired private TestRestTemplate rest;\n'
+                    '  void mock() {\n    mvc.perform(get("/api/orders/{id}", 1).accept(JSON)).andExpect(ok());\n    mvc.perform(MockMvcRequestBuilders.post("/api/orders"));\n  }\n'
+                    '  void web() {\n    web.get().uri("/api/orders/" + id).exchange();\n    web.delete().uri("/api/orders/1").exchange();\n  }\n'
+                    '  void rest() {\n    rest.getForObject(BASE, List.class);\n    rest.postForEntity("http://localhost:" + port + BASE, o, Order.class);\n'
+                    '    this.rest.exchange("/api/orders/7", HttpMethod.GET, e, Order.class);\n    map.get("/api/orders");\n  }\n}\n'
+                ),
+                "src/main/java/shop/Gateway.java": (
+                    "package shop;\nimport org.springframework.web.client.RestTemplate;\nclass Gateway {\n  private final RestTemplate rest = new RestTemplate();\n"
+                    '  void far() {\n    rest.getForObject("https://pay.example.com/api/orders", X.class);\n  }\n'
+                    '  void near() {\n    rest.getForObject(url + "/api/orders", X.class);\n  }\n}\n'
+                ),
+            },
+            [
+                "src/test/java/shop/OrderTest:OrderTest.mock GET /api/orders/{id}",
+                "src/test/java/shop/OrderTest:OrderTest.mock POST /api/orders",
+                "src/test/java/shop/OrderTest:OrderTest.web GET /api/orders/{id}",
+                "src/test/java/shop/OrderTest:OrderTest.rest GET /api/orders",
+                "src/test/java/shop/OrderTest:OrderTest.rest POST /api/orders",
+                "src/test/java/shop/OrderTest:OrderTest.rest GET /api/orders/{id}",
+                "src/main/java/shop/Gateway:Gateway.near GET /api/orders ?",
+            ],
+            id="Spring: MockMvc, WebTestClient, templates",
+        ),
+        pytest.param(
+            ASPNET,
+            {
+                "tests/Api.Tests/OrdersTests.cs": (
+                    "using Microsoft.AspNetCore.Mvc.Testing;\nnamespace Shop.Tests;\npublic class OrdersTests : IClassFixture<WebApplicationFactory<Program>> {\n"
+                    "  private readonly HttpClient _client;\n  public OrdersTests(WebApplicationFactory<Program> factory) { _client = factory.CreateClient(); }\n"
+                    '  public async Task Reads() {\n    await _client.GetAsync($"/api/orders/{id}");\n    await _client.GetFromJsonAsync<List<Order>>("api/orders");\n  }\n'
+                    '  public async Task Writes() {\n    var client = factory.CreateClient();\n    await client.PostAsJsonAsync("/api/orders", order);\n'
+                    '    await client.SendAsync(new HttpRequestMessage(HttpMethod.Delete, "/api/orders/1"));\n    await _cache.GetAsync("/api/orders");\n  }\n}\n'
+                ),
+                "src/Web/OrderService.cs": (
+                    "namespace Shop.Web;\npublic class OrderService(HttpClient http) {\n  public async Task<Order> Get(int id) =>\n"
+                    '    await http.GetFromJsonAsync<Order>($"api/orders/{id}");\n  public async Task Far() => await http.GetAsync("https://x.org/api/orders");\n}\n'
+                ),
+            },
+            [
+                "tests/Api.Tests/OrdersTests:OrdersTests.Reads GET /api/Orders/{id}",
+                "tests/Api.Tests/OrdersTests:OrdersTests.Reads GET /api/Orders",
+                "tests/Api.Tests/OrdersTests:OrdersTests.Writes POST /api/Orders",
+                "tests/Api.Tests/OrdersTests:OrdersTests.Writes DELETE /api/Orders/{id}",
+                "src/Web/OrderService:OrderService.Get GET /api/Orders/{id} ?",
+            ],
+            id="ASP.NET: HttpClient of tests and of a product",
+        ),
     ],
 )
 def test_a_test_calls_the_routes_of_its_application(app, texts, expected):
@@ -285,6 +444,67 @@ TWO_APPS = {
                 "web/a:one GET /api/orders/:id",
             ],
             id="instances with a base URL",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/orders.service.ts": (
+                    "import { HttpClient } from '@angular/common/http';\nimport { inject } from '@angular/core';\nexport class OrdersService {\n"
+                    "  private readonly own = inject(HttpClient);\n  private url = `${environment.api}/api/`;\n  private near = '/api/orders';\n"
+                    "  constructor(private http: HttpClient, private cache: Cache) {}\n  list() {\n    return this.http.get<Order[]>(this.near);\n  }\n"
+                    "  one(id: number) {\n    return this.own.get<Order>(`${this.url}orders/${id}`);\n  }\n"
+                    "  other() {\n    this.cache.get('/api/orders');\n    return this.http.request('POST', `${this.near}`);\n  }\n}\n"
+                ),
+            },
+            [
+                "web/orders.service:OrdersService.list GET /api/orders",
+                "web/orders.service:OrdersService.one GET /api/orders/:id ?",
+                "web/orders.service:OrdersService.other POST /api/orders",
+            ],
+            id="Angular's HttpClient",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/orders.ts": (
+                    "import { customInstance } from './mutator';\nimport { useQuery } from '@tanstack/react-query';\n"
+                    "export const getOrders = (id: number, signal?: AbortSignal) => {\n"
+                    "  return customInstance<Order>({ url: `/orders/${id}`, method: 'GET', signal });\n};\n"
+                    "export const getOrdersQueryOptions = (id: number) => ({ queryFn: () => getOrders(id) });\n"
+                    "export function useGetOrders(id: number) {\n  return useQuery(getOrdersQueryOptions(id));\n}\n"
+                ),
+                "web/mutator.ts": (
+                    "import Axios from 'axios';\nexport const AXIOS_INSTANCE = Axios.create({ baseURL: '/api' });\n"
+                    "export const customInstance = <T>(config: AxiosRequestConfig): Promise<T> => {\n"
+                    "  const promise = AXIOS_INSTANCE({ ...config }).then(({ data }) => data);\n  return promise;\n};\n"
+                ),
+                "web/react.ts": (
+                    "import createFetchClient from 'openapi-fetch';\nimport createClient from 'openapi-react-query';\n"
+                    "const $api = createClient(createFetchClient<paths>({ baseUrl: '/' }));\n"
+                    "export function Orders() {\n  return $api.useQuery('get', '/api/orders/{id}', { params });\n}\n"
+                ),
+            },
+            ["web/orders:getOrders GET /api/orders/:id", "web/react:Orders GET /api/orders/:id"],
+            id="hooks of orval and of openapi-react-query",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "web/api.ts": (
+                    "const BASE = '/api';\nexport async function send(path: string, options = {}) {\n  return (await fetch(`${BASE}${path}`, options)).json();\n}\n"
+                    "export const list = () => send('/orders');\nexport function go(path) {\n  return router.push(path);\n}\n"
+                ),
+                "web/page.ts": (
+                    "import { go, send } from './api';\nexport function create(order) {\n  go('/api/orders');\n  return send('/orders', { method: 'POST', body: order });\n}\n"
+                    "export function show(id) {\n  return send(`/orders/${id}`);\n}\n"
+                ),
+            },
+            [
+                "web/api:list GET /api/orders",
+                "web/page:create POST /api/orders",
+                "web/page:show GET /api/orders/:id",
+            ],
+            id="a function around fetch",
         ),
         pytest.param(
             EXPRESS,

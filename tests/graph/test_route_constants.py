@@ -30,6 +30,28 @@ SPRING = "import org.springframework.web.bind.annotation.*;\n"
     ("texts", "expected"),
     [
         pytest.param(
+            {
+                "routes/web.php": (
+                    "<?php\nuse App\\Paths;\nconst ROOT = '/root';\nRoute::get(Paths::ORDERS . '/x', [A::class, 'f']);\nRoute::get(ROOT, [A::class, 'f']);\n"
+                    "Route::prefix(Paths::ORDERS)->group(function () {\n    Route::get('/in', [A::class, 'f']);\n    Route::get(Paths::NONE, [A::class, 'f']);\n});\n"
+                ),
+                "app/Paths.php": "<?php\nnamespace App;\nclass Paths\n{\n    public const ORDERS = '/orders';\n}\n",
+            },
+            ["GET /orders/in -", "GET /orders/x -", "GET /root -", "GET ? - routes/web.php:8"],
+            id="Laravel",
+        ),
+        pytest.param(
+            {
+                "config/routes.rb": (
+                    "ROOT = '/r'\nRails.application.routes.draw do\n  get ROOT, to: 'a#b'\n  get \"#{ROOT}/x\", to: 'a#b'\n"
+                    "  scope Paths::ORDERS do\n    get 'in', to: 'a#b'\n    get other, to: 'a#b'\n  end\nend\n"
+                ),
+                "lib/paths.rb": "module Paths\n  ORDERS = '/orders'\nend\n",
+            },
+            ["GET /orders/in -", "GET /r -", "GET /r/x -", "GET ? - config/routes.rb:7"],
+            id="Rails",
+        ),
+        pytest.param(
             PYTHON,
             [
                 "GET /base/a main:g",

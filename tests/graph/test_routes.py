@@ -6,12 +6,14 @@ their own lists of routes are the expected ones (without HEAD, OPTIONS and the f
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import orjson
 import pytest
 
 from cortex.engines.serving import EngineWorker
+from cortex.graph.frameworks import match
 from cortex.graph.frameworks.join import find_routes, join_routes, read_asked
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
@@ -225,6 +227,10 @@ def test_a_mount_whose_routes_are_unknown_is_announced(texts, expected):
     assert not find_routes([route for route in routes if route.is_open], "GET", "/x")
 
 
+def test_a_file_with_a_cast_to_const_has_facts():
+    assert facts_in("a.ts", "export const a = <const>['x'];\n") is not None
+
+
 def test_deep_nesting_and_many_routes_are_bounded():
     deep = "from flask import Flask\napp = Flask('a')\nx = " + "f(" * 400 + ")" * 400 + "\n"
     assert routes_in({"a.py": deep}) == []
@@ -249,6 +255,59 @@ def test_a_new_prefix_changes_the_nodes_of_one_file():
     changed = {old["file"] for old, new in zip(before, after, strict=True) if old != new}
     assert changed == {"app.py"}
     assert {route.name for route in join_routes(after)} == {"POST /v2/orders", "GET /v2/orders/<int:number>"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_edit_of_any_prefix_changes_the_nodes_of_its_file_alone(seed):
+    """Routers in files that include one another at random, up to the root."""
+    draw = random.Random(seed)
+    texts = {}
+    for number in range(8):
+        included = [other for other in range(number + 1, 8) if draw.random() < 0.4]
+        head = "from fastapi import APIRouter, FastAPI\n" + "".join(
+            f"import r{other}\n" for other in included
+        )
+        texts[f"r{number}.py"] = (
+            f"{head}router = {'APIRouter' if number else 'FastAPI'}()\n"
+            + "".join(f"router.include_router(r{other}.router, prefix='/p{other}')\n" for other in included)
+            + f"@router.get('/{number}')\ndef show(): ...\n"
+        )
+    before, _ = nodes_and_edges(texts)
+    for path, text in texts.items():
+        if "prefix=" in text:
+            after, _ = nodes_and_edges(texts | {path: text.replace("prefix='/p", "prefix='/q")})
+            changed = {old["file"] for old, new in zip(before, after, strict=True) if old != new}
+            assert changed == {path}
+
+
+def test_many_routes_and_requests_of_one_text_are_bounded(monkeypatch):
+    monkeypatch.setattr(match, "_STEPS_MAX", 50_000)
+    routes = [
+        {
+            "id": f"r{n}",
+            "kind": "route",
+            "file": "a.py",
+            "start_line": n,
+            "router": "app",
+            "method": "GET",
+            "path": f"/{{p{n}}}/(a+)+/list",
+        }
+        for n in range(20_000)
+    ]
+    app = {"id": "app", "kind": "router", "file": "a.py", "start_line": 1, "router": "app", "app": True}
+    requests = [
+        {
+            "id": f"q{n}",
+            "kind": "request",
+            "file": "b.ts",
+            "start_line": n,
+            "method": "GET",
+            "path": f"/{n}/{'a' * 40}/list",
+        }
+        for n in range(300)
+    ]
+    assert len(join_routes([app, *routes])) == 20_000
+    assert match.match_requests([app, *routes, *requests]) == {}
 
 
 def test_a_question_finds_the_most_exact_route():
@@ -302,6 +361,51 @@ def test_a_route_of_an_interface_means_the_method_of_the_class_that_serves_it(tm
     assert ask(worker, "callees", "GET /pets/7")[0].target == "PetController:PetController.pet"
     _, rows = ask(worker, "callers", "PetController.pet")
     assert [(row["edge"], row["node"]["route"]) for row in rows] == [("routes_to", "GET /pets/{id}")]
+
+
+def test_a_router_module_moves_the_routes_of_its_modules():
+    texts = {
+        "src/main.ts": (
+            "import { NestFactory } from '@nestjs/core';\nimport { AppModule } from './app.module';\n"
+            "async function main() {\n  const app = await NestFactory.create(AppModule);\n  await app.listen(1);\n}\n"
+        ),
+        "src/app.module.ts": (
+            "import { Controller, Get, Module } from '@nestjs/common';\nimport { RouterModule } from '@nestjs/core';\n"
+            "import { UsersModule } from './users.module';\n@Controller('deep')\nclass Deep {\n  @Get() list() {}\n}\n"
+            "@Module({ controllers: [Deep] })\nexport class DeepModule {}\n"
+            "@Module({ imports: [UsersModule, DeepModule, RouterModule.register([\n"
+            "  { path: 'admin', module: UsersModule, children: [{ path: 'in', module: DeepModule }] }])] })\nexport class AppModule {}\n"
+        ),
+        "src/users.module.ts": (
+            "import { Controller, Get, Module } from '@nestjs/common';\n@Controller('users')\nclass Users {\n  @Get(':id') show() {}\n}\n"
+            "@Module({ controllers: [Users] })\nexport class UsersModule {}\n"
+        ),
+    }
+    assert routes_in(texts) == [
+        "GET /admin/in/deep src/app.module:Deep.list",
+        "GET /admin/users/:id src/users.module:Users.show",
+    ]
+
+
+def test_a_handler_depends_on_the_functions_of_its_router():
+    text = (
+        "from fastapi import APIRouter, Depends\ndef auth(): ...\nrouter = APIRouter(dependencies=[Depends(auth)])\n"
+        "@router.get('/x')\ndef show(): ...\n"
+    )
+    _, edges = nodes_and_edges({"app.py": text})
+    assert ("app:show", "app:auth") in {(edge["from"], edge["to"]) for edge in edges}
+
+
+def test_a_single_resource_with_a_plural_name_has_the_controller_of_this_name():
+    texts = {
+        "config/routes.rb": "Rails.application.routes.draw do\n  resource :imports, only: :new\n  resource :status, only: :show\nend\n",
+        "app/controllers/imports_controller.rb": "class ImportsController\n  def new\n  end\nend\n",
+        "app/controllers/statuses_controller.rb": "class StatusesController\n  def show\n  end\nend\n",
+    }
+    assert routes_in(texts) == [
+        "GET /imports/new app/controllers/imports_controller:ImportsController.new",
+        "GET /status app/controllers/statuses_controller:StatusesController.show",
+    ]
 
 
 def test_mounts_of_versions_have_one_order():

@@ -13,9 +13,11 @@ from sqlalchemy import delete, select, update
 from cortex.front.feeds.transcript_reader import Follower
 from cortex.memory.store.database import NAME
 from cortex.memory.store.tables import CANDIDATE, UPKEEP
-from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.proposals import Proposal
-from cortex.memory.transcripts.sentences import remembered_sentences as said_to_remember
+from cortex.memory.transcripts.formats import spool
+from cortex.memory.transcripts.proposing.proposals import Proposal
+from cortex.memory.transcripts.proposing.sentences import (
+    remembered_sentences as said_to_remember,
+)
 from cortex.settings.folders.identity import identity_of
 from cortex.settings.table import Memory
 from cortex.system.errors import BadRequest

@@ -8,7 +8,7 @@ import pytest
 from cortex.memory.library import finish
 from cortex.memory.store import copies
 from cortex.memory.store.database import NAME
-from cortex.memory.transcripts import spool
+from cortex.memory.transcripts.formats import spool
 from cortex.system.errors import NotFound
 from tests.sample_sessions import agent, session_line, user
 

@@ -20,8 +20,14 @@ from cortex.front.feeds import transcript_reader
 from cortex.front.feeds.transcript_reader import Follower
 from cortex.memory.briefings.handovers import CHARS_MAX, FIRST_MS
 from cortex.memory.library import finish
-from cortex.memory.transcripts.handover import UNANSWERED, UPDATE_MS, WITHHELD, announced, question_in
-from cortex.memory.transcripts.plans import plan_changes, read_plan
+from cortex.memory.transcripts.formats.plans import plan_changes, read_plan
+from cortex.memory.transcripts.proposing.handover import (
+    UNANSWERED,
+    UPDATE_MS,
+    WITHHELD,
+    announced,
+    question_in,
+)
 from cortex.settings.folders.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.messages import MemoryCall

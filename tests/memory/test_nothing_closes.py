@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from cortex.memory.closed_notes import closed, closed_hint, reopen
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Edge, Source
 from cortex.memory.operations import carry_out
+from cortex.memory.review.closed_notes import closed, closed_hint, reopen
 
 #: an older note, and a newer one that corrects another aspect of the same thing
 STILL_TRUE = (

@@ -20,7 +20,7 @@ from cortex.memory.store import sealed as memory_sealed
 from cortex.memory.store.database import NAME
 from cortex.memory.store.driver import Driver, is_plain
 from cortex.memory.store.sealed import event_opener, unseal_folder
-from cortex.memory.transcripts import spool, spool_reader
+from cortex.memory.transcripts.formats import spool, spool_reader
 from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
 from cortex.sealing.streams import MAGIC

@@ -12,7 +12,7 @@ import pytest
 from cortex.front.feeds import transcript_reader
 from cortex.front.feeds.transcript_reader import refuses_reading
 from cortex.memory.serving import open_worker
-from cortex.memory.transcripts.reader import PORTION_BYTES
+from cortex.memory.transcripts.formats.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
 from cortex.system.errors import BadRequest, Unavailable

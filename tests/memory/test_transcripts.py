@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.memory.transcripts import claude, codex
-from cortex.memory.transcripts.excerpts import mark
-from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.reader import (
+from cortex.memory.transcripts.formats import claude, codex
+from cortex.memory.transcripts.formats.exchanges import Gathering
+from cortex.memory.transcripts.formats.reader import (
     LINE_BYTES_MAX,
     PORTION_BYTES,
     Position,
     folder_of,
     read_portion,
 )
-from cortex.memory.transcripts.tags import plain
+from cortex.memory.transcripts.formats.tags import plain
+from cortex.memory.transcripts.search.excerpts import mark
 from tests.drawn_examples import scaled
 
 

@@ -5,7 +5,9 @@ a topic, puts a newer note before the value that it ends, and is silent on subje
 from __future__ import annotations
 
 import itertools
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +36,7 @@ def library(tmp_path):
         yield opened
 
 
+LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
 OTHERS = (
     "The staging host is called blue",
     "Images are resized in the browser before they are uploaded",
@@ -171,6 +174,12 @@ OTHER_VALUES = (
     ("Distances are reported in miles for the customer in Leeds", "Distances are in kilometres again, the customer in Leeds left", "In which unit do we report distances?"),
     ("We hand the figures in for the audit on 18 March", "The audit was postponed: the figures go in on 2 April", "When do we hand in the figures for the audit?"),
 )  # fmt: skip
+#: that only name the older value: with other words of change, and without the whole subject
+NAMED_VALUES = (
+    ("Parcels get weighed on the Bizerba", "Bizerba broke down, Mettler in (parcels)", "Which scale weighs the parcels?"),
+    ("Couriers log their hours in Timely", "bye bye Timely: couriers are on Clockify", "Where do couriers log hours?"),
+    ("The yard gate is opened by Torsten", "Torsten is with the navy since May, gate: Ayla", "Who opens the yard gate?"),
+)  # fmt: skip
 OTHER_THINGS = (
     ("Child tickets cost half of the fare", "Dog tickets no longer cost half of the fare", "What does a child ticket cost?"),
     ("The mobile app is written in Flutter", "The kiosk app was moved from Flutter to Electron", "What is the mobile app written in?"),
@@ -241,7 +250,7 @@ def test_events_keep_their_order(library):
     assert all("newer" not in row for row in library.recall("What carries the ticket mails?"))
 
 
-@pytest.mark.parametrize(("old", "new", "question"), OTHER_VALUES)
+@pytest.mark.parametrize(("old", "new", "question"), OTHER_VALUES + NAMED_VALUES)
 def test_a_note_with_another_value_for_the_same_comes_first_and_says_so(library, old, new, question):
     older, newer = library.store(old), library.store(new)
     rows = library.recall(question)
@@ -299,6 +308,11 @@ def test_a_word_of_change_names_the_value_that_it_ends(text, value):
 def test_nothing_is_answered_on_a_subject_that_nobody_noted(library, question):
     assert library.recall(question) == []
     assert library.search(question) == []
+
+
+def test_a_title_with_a_colon_is_no_speech_of_somebody(library):
+    library.store("orders of lamps: Ida approves each one")
+    assert library.recall("How is the tax return of the plumber approved?") == []
 
 
 @pytest.mark.parametrize(
@@ -399,6 +413,81 @@ def test_a_briefing_shows_the_newer_side_with_what_it_was(library):
         "- Ticket mails run on NATS instead of RabbitMQ (was: Ticket mails go out through RabbitMQ)" in text
     )
     assert "- Ticket mails go out" not in text
+
+
+@pytest.fixture(scope="module", params=["veterinary", "ferry"])
+def life(request, tmp_path_factory):
+    """The name of a life, and its briefing after a month."""
+    now = [BEGIN]
+    with Library(
+        Memory(tmp_path_factory.mktemp("life"), open_static(), lambda: now[0]), project="here"
+    ) as month:
+        lines = (LIVES / f"{request.param}.txt").read_text().splitlines()
+        notes = sorted(
+            (line.split("|") for line in lines if line.startswith("note|")), key=lambda c: int(c[1])
+        )
+        for at, (_, day, _, kind, title, *_) in enumerate(notes):
+            now[0] = BEGIN + int(day) * DAY_MS + at
+            month.store(title, kind=kind)
+        yield request.param, month.briefing()["briefing"]
+
+
+def test_the_briefing_of_a_month_lists_a_repeated_preference_once(life):
+    name, text = life
+    first, repeat = {
+        "veterinary": ("Hanna wants scripts to have a dry run", "Every script should have a dry run, Hanna said again"),
+        "ferry": ("Ingrid prefers small pull requests", "Ingrid asked for small pull requests again"),
+    }[name]  # fmt: skip
+    assert (first in text) + (repeat in text) == 1
+
+
+def test_the_briefing_of_a_month_has_contradicting_notes_under_contradictions_only(life):
+    name, text = life
+    older, newer = {
+        "veterinary": ("Tomek wants lines of at most 79 characters", "Tomek accepts lines of up to 100 characters"),
+        "ferry": ("Review comments should be written in Norwegian", "Please write review comments in English, the new colleagues read no Norwegian"),
+    }[name]  # fmt: skip
+    section = text.partition("## Contradictions")[2].partition("## ")[0]
+    [line] = [line for line in text.splitlines() if older in line or newer in line]
+    assert line in section
+    assert re.fullmatch(rf"- {re.escape(older)} \(.{{10}}\) ↔ {re.escape(newer)} \(.{{10}}\)", line)
+
+
+def test_the_briefing_of_a_month_lists_routine_of_one_form_once_and_last(life):
+    _, text = life
+    assert len(re.findall("Released version", text)) <= 1
+    headings = re.findall("^## (.*)", text, re.MULTILINE)
+    routine = [name for name in headings if name in {"Recent events", "Observations", "Active context"}]
+    assert headings[-len(routine) :] == routine
+    for section in text.split("## "):
+        assert section.partition("\n")[0] not in routine or section.count("\n- ") <= 5
+    assert len(text) <= 4 * 700
+
+
+def test_a_listed_note_whose_repeat_has_no_line_stays_listed(library):
+    library.store("Mira wants tests named by their behaviour", kind="preference")
+    for at in range(12):
+        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
+    library.store("Mira wants every test named by its behaviour, in plain words", importance=0.4)
+    assert "named by their behaviour" in library.briefing()["briefing"]
+
+
+def test_notes_of_a_series_contradict_each_other_in_no_briefing(library):
+    for at in range(4):
+        library.store(f"Decision {at} of the shop about its tickets", kind="decision")
+        library.store(f"Depot {at} has {at + 3} ramps of steel")
+    text = library.briefing()["briefing"]
+    assert "## Contradictions" not in text
+    assert len(re.findall("Decision|Depot", text)) == 9  # with the heading
+
+
+def test_a_newer_note_that_has_no_line_is_listed_for_the_one_that_it_outdates(library):
+    library.store("We want to sort letters with a robot", kind="goal")
+    for at in range(12):
+        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
+    library.store("The robot for sorting letters is given up", importance=0.4)
+    [line] = [line for line in library.briefing()["briefing"].splitlines() if "robot" in line]
+    assert "(was: We want to sort letters with a robot)" in line or "↔" in line
 
 
 def test_a_briefing_is_short_and_has_routine_last(library):

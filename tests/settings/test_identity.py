@@ -9,7 +9,7 @@ import pytest
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.code_notes.commit_notes import CommitHistory
 from cortex.indexer.priority import recently_changed
-from cortex.memory.transcripts import session_commits
+from cortex.memory.transcripts.proposing import session_commits
 from cortex.settings.folders.identity import identity_of, is_own_history, origin_of
 
 

@@ -17,10 +17,17 @@ from cortex.ask.exploring.query_symbols import ROUTE, asks_for_users, find_cited
 from cortex.ask.query_context import Turn, no_answer_error
 from cortex.ask.questions import Search
 from cortex.ask.reading.meanings import Meaning, find_meanings
-from cortex.ask.search import LANES, ask_lanes, notes_of, rank_lanes
-from cortex.ranking import read_question
+from cortex.ask.search import LANES, Lanes, ask_lanes, notes_of, rank_lanes
+from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
-from cortex.ranking.units import CANDIDATES, ScoredUnit, chunk_hits, file_places, rank_units
+from cortex.ranking.units import (
+    CANDIDATES,
+    ChunkHit,
+    ScoredUnit,
+    chunk_hits,
+    file_places,
+    rank_units,
+)
 from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
 
 #: hits of chunks that the lanes are asked for; files whose places count
@@ -53,8 +60,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     number = turn.generation.number
     filters = turn.context.scope_filters(question.filters)
     request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
-    lanes, reply, counts, meanings, cited = await asyncio.gather(
-        ask_lanes(turn, question, reading),
+    (lanes, files, chunks), reply, counts, meanings, cited = await asyncio.gather(
+        _rank_files(turn, question, reading),
         turn.lane("text", request, UnitHits, ours=True),
         turn.lane("text", CountWords(reading.query, number), WordCounts, ours=True),
         _find_named(turn, question.query),
@@ -66,14 +73,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         return None
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
-    turn = turn.renewed()
-    ranked = rank_lanes(
-        lanes, replace(question, limit=FILES), reading, turn.context.config.fusion.bm25_weight
-    )
-    reply = await _with_units_at(turn, reply, lines)
-    units = rank_units(
-        question.query, reply, file_places(ranked), chunk_hits(lanes.replies), lines=frozenset(lines)
-    )
+    reply = await _with_units_at(turn.renewed(), reply, lines)
+    units = rank_units(question.query, reply, files, chunks, lines=frozenset(lines))
     is_built_in = turn.context.config.embedding.quick
     evidence = gather_evidence(
         reading.query, counts or WordCounts(), reply, lanes.vector if is_built_in else None
@@ -85,6 +86,20 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         fits=bool(reply.units and (evidence.fits or meanings or lines)),
         unknown=tuple(unknown_words(reading.query, counts)) if counts is not None else (),
     )
+
+
+async def _rank_files(
+    turn: Turn, question: Search, reading: Reading
+) -> tuple[Lanes, dict[str, tuple[float, int]], list[ChunkHit]]:
+    """Return the replies of the lanes, the places of their files, and their chunks. Both are
+    computed while the text worker still searches for units.
+    """
+    lanes = await ask_lanes(turn, question, reading)
+    if not lanes.replies:
+        return lanes, {}, []
+    bm25_weight = turn.context.config.fusion.bm25_weight
+    ranked = rank_lanes(lanes, replace(question, limit=FILES), reading, bm25_weight)
+    return lanes, file_places(ranked), chunk_hits(lanes.replies)
 
 
 async def _find_named(turn: Turn, query: str) -> list[Meaning]:

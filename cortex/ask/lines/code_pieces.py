@@ -7,6 +7,7 @@ that no line seems unconditional. Every other line with text is in a row of the 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -56,7 +57,7 @@ class Row(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pieces:
     """The shown lines: (first number, text) of each piece, ascending; `outline`: the rows of all
     other lines. `is_whole`: all code is shown; the rows are nested definitions and docstrings.
@@ -66,7 +67,7 @@ class Pieces:
     outline: tuple[Row, ...] = ()
     is_whole: bool = False
 
-    @property
+    @functools.cached_property
     def size(self) -> int:
         """Bytes of the text that an agent gets."""
         shown = sum(map(_bytes_of, (line for _, text in self.pieces for line in text.split("\n"))))
@@ -96,7 +97,7 @@ class Bounds:
     in_order: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Body:
     """A definition to show: its `lines` by number, ascending; the line of its head; its blocks.
     `focus`: lines that the question names. `apart`: lines of nested definitions that are not shown.
@@ -110,7 +111,7 @@ class Body:
     apart: Collection[int] = frozenset()
     doc_lines: int = 0
 
-    @property
+    @functools.cached_property
     def own_lines(self) -> dict[int, str]:
         """The lines without those of nested definitions."""
         return {number: text for number, text in self.lines.items() if number not in self.apart}
@@ -149,8 +150,8 @@ def show_whole(body: Body, outline: int = OUTLINE_MAX) -> Pieces:
 
 
 def _show_all(view: _View) -> Pieces:
-    own_lines = {number for number in view.body.lines if number not in view.body.apart}
-    return replace(view.show(own_lines.difference(view.doc_ends)), is_whole=True)
+    shown = view.body.own_lines.keys() - view.doc_ends
+    return replace(view.show(shown), is_whole=True)
 
 
 def choose_pieces(

@@ -198,7 +198,8 @@ def rank_units(
         values[speaking] += np.where(scores.worth[speaking] > 0, added, 0.0)
         values *= LATER**place * _kind_worth(path, query)
         if path.endswith(inline_tests.ENDING) and not asks_for_tests(query):
-            values[[at for at, unit in enumerate(source.units) if _is_inline_test(source, unit)]] *= TESTS
+            some = np.flatnonzero(values).tolist()
+            values[[at for at in some if _is_inline_test(source, source.units[at])]] *= TESTS
         values[cited_units] += CITED
         is_candidate = scores.worth > 0
         is_candidate[inside] = is_candidate[cited_units] = True

@@ -1,4 +1,5 @@
-"""The vector engine: scans the vectors of the rows' segments, and above a bound uses an HNSW index.
+"""The vector engine: compares the vectors of the rows' segments, and above a bound uses an HNSW
+index.
 
 Its token is the file of that index in `vector/`, "" below the bound. The index is built in the
 background when enough rows are missing from the last one. Its name says up to which row key it

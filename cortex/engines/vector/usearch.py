@@ -1,7 +1,7 @@
-"""Vector search over the rows of a generation: an exact scan, and above a bound a usearch HNSW
-index.
+"""Vector search over the rows of a generation: usearch's exact search, above a bound its HNSW
+index, and a scan where filters were set.
 
-Scores are cosines. Scores are exact for every returned row: HNSW proposes rows, the scan scores
+Scores are cosines. Scores are exact for every returned row: usearch proposes rows, float16 scores
 them. Ties are broken by chunk id, so the same question to the same generation has the same answer.
 """
 
@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cortex.engines.vector.file_centroids import FileCentroids
-from cortex.engines.vector.quantized import QuantizedVectors, quantize
+from cortex.engines.vector.quantized import (
+    QuantizedVectors,
+    exact_search,
+    quantize,
+    quantize_query,
+    spread,
+)
 from cortex.generation.candidates import make_signals
 from cortex.generation.read import Rows
 from cortex.system import files
@@ -61,7 +67,7 @@ _BLOCK_BYTES = 1 << 20
 class Limits:
     """Bounds for the use of the HNSW index, and for building the next."""
 
-    #: live rows up to which all are scanned: 150 000 × 384 bytes take 6 ms on one core. HNSW takes
+    #: live rows up to which all are compared: 150 000 × 384 bytes take 4 ms on one core. HNSW takes
     #: 4 ms for so many or more, and minutes, 160 MB of memory and 80 MB of disk to build
     scan_rows_max: int = 150_000
     #: a new index is built when the last one lacks this share of the rows
@@ -89,6 +95,8 @@ class FilteredRows:
     sample: Array  #: float16 [m, dimensions]: vectors of some of them, for HNSW
     #: the way to scan `ordinals`; with HNSW, `fresh`
     scan_plan: ScanPlan = ScanPlan(None)
+    #: those of all `ordinals` if the filters keep every row with a vector, else None
+    moments: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +132,8 @@ class VectorSnapshot:
         if self._uses_index(len(filtered.ordinals)):
             walked = self._search_index(query, filtered, wanted)
             plan = filtered.scan_plan if walked else self._plan_scan(filtered.ordinals)
+        elif filtered.moments is not None and len(filtered.ordinals) > wanted:
+            walked, plan = self._search_all(query, filtered, wanted, filtered.moments), filtered.scan_plan
         else:
             walked, plan = None, filtered.scan_plan
         ordinals, scores, stats = walked or self._scan(query, filtered.ordinals, plan, wanted)
@@ -190,7 +200,12 @@ class VectorSnapshot:
             fresh = ordinals[self.rows.keys[ordinals] > self.watermark]
             sample = self.rows.vectors(ordinals[:: max(1, len(ordinals) // SAMPLE_ROWS)])
         plan = self._plan_scan(fresh if self._uses_index(len(ordinals)) else ordinals)
-        return FilteredRows(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample, plan)
+        usable_count, moments = int(np.count_nonzero(usable)), None
+        if not self._uses_index(len(ordinals)) and len(ordinals) == usable_count:
+            absent = np.flatnonzero(self.has_vector & ~mask)
+            if len(absent) < len(ordinals):
+                moments = self.quantized.sum_moments(self.rows.vectors(absent))
+        return FilteredRows(usable_count, mask, ordinals, fresh, sample, plan, moments)
 
     def _usable_rows(self, model: str) -> Array:
         usable = self.rows.live & self.has_vector
@@ -210,6 +225,17 @@ class VectorSnapshot:
     def _models_agree(self, name: str, model: str) -> bool:
         """Whether vectors of the model `name` may be compared with vectors of `model`."""
         return same_model(name, model) if name and model else self.takes_unnamed or name == model
+
+    def _search_all(
+        self, query: Array, filtered: FilteredRows, wanted: int, moments: Array
+    ) -> tuple[Array, Array, dict[str, float]]:
+        """Ask usearch for the nearest of all rows; the exact cosine decides."""
+        quantized = quantize_query(query)
+        mask = None if len(filtered.ordinals) == len(filtered.mask) else filtered.mask
+        ordinals = self.quantized.propose(quantized, wanted, mask)
+        scores = _cosines(query, self.rows.vectors(ordinals))
+        mean, deviation = spread(moments, len(filtered.ordinals), quantized)
+        return *_best_with_ties(ordinals, scores, wanted), {"cosine_mean": mean, "cosine_std": deviation}
 
     def _scan(
         self, query: Array, ordinals: Array, plan: ScanPlan, wanted: int
@@ -393,7 +419,8 @@ def open_vectors(
         except Exception as error:  # usearch raises its own and RuntimeError
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
     quantized = QuantizedVectors(rows.segments, reuse)
-    if hnsw is None:  # else few questions scan all rows
+    if hnsw is None and len(rows):  # else few questions compare all rows
+        exact_search()
         quantized.make_tables()
     return VectorSnapshot(
         rows=rows,

@@ -24,7 +24,7 @@ from cortex.generation.manifest import FileRemarks, Listing
 from cortex.processes import attach, starting
 from cortex.processes.names import MEMORY
 from cortex.settings.config import Config
-from cortex.settings.data import DataFolder
+from cortex.settings.data import ONLY_CACHE, DataFolder, is_left_by_home
 from cortex.settings.unused import say_unused
 from cortex.system import files
 from cortex.system.errors import CortexError
@@ -107,7 +107,9 @@ async def _memory_of(config: Config) -> dict[str, Any]:
 
 
 async def memory_state(data: DataFolder) -> dict[str, Any]:
-    """Return {"folder", "set", "warnings"} and more of memory. Starts nothing."""
+    """Return {"folder", "set", "warnings"} and more of memory; "remark": that CORTEX_HOME leaves it
+    where it is. Starts nothing.
+    """
     set_status = await asyncio.to_thread(attach.set_status, data)
     worker = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if set_status["processes"] else {}
     info = worker.get("info", {})
@@ -122,6 +124,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
     )
     return {
         "folder": str(data.root),
+        "remark": ONLY_CACHE if is_left_by_home(data) else "",
         "database": info.get("database", ""),
         "sessions": data.settings.sessions,
         "embedder": info.get("embedder", {}),

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from cortex.front.feeds.commit_feed import Call, CommitFeed
-from cortex.memory.transcripts import consent, session_commits, spool, spool_reader
-from cortex.memory.transcripts.reader import (
+from cortex.memory.transcripts import consent
+from cortex.memory.transcripts.formats import spool, spool_reader
+from cortex.memory.transcripts.formats.reader import (
     FORMATS,
     Format,
     Portion,
@@ -29,6 +30,7 @@ from cortex.memory.transcripts.reader import (
     folder_of,
     read_portion,
 )
+from cortex.memory.transcripts.proposing import session_commits
 from cortex.settings import config as configuration
 from cortex.settings.folders.branches import head_of
 from cortex.settings.folders.home import project_config

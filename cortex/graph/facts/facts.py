@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 61
+FACTS_VERSION = 62
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -212,9 +212,8 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A router, route or mount that a file declares in a web framework (frameworks/read.py), or a
-    client or request (frameworks/read_clients.py). `injects`: `target` is called for the alias or
-    handler `router`.
+    """A router, route or mount that a file declares in a web framework, or a client or request
+    (frameworks/reading). `injects`: `target` is called for the alias or handler `router`.
 
     `router` and `target` are routers' keys or chains; of a mount the outer and the mounted one, of
     a route `target` is the handler's chain, or its definition: `#3`. `template` is the path or
@@ -253,7 +252,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
 
     `exports` maps an exported name to the local name where they differ. `builds` is the condition
     of the builds that contain the file (Go), "" for all. `texts` maps constants that may be parts
-    of paths to their text (frameworks/constants.py).
+    of paths to their text (frameworks/reading/constants.py).
     """
 
     path: str

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex.graph.frameworks.framework import ANY, METHODS
+from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.terms.kinds import OPEN_END
 
 #: paths of one router, and mounts between it and its root
@@ -30,7 +30,8 @@ class Prefix:
     """A router's path from a root. `computed`: the place of a part that has no literal text; the
     path begins behind it, and `base` its name. `served`: the root is an application. `owner`: the
     class that serves a router of routes that it may inherit. `versions`: the mark of versions that
-    the root reads from paths, and the default version; None if it reads none.
+    the root reads from paths, and the default version; None if it reads none. `names`: begin of the
+    names of its routes.
     """
 
     text: str = ""
@@ -40,11 +41,14 @@ class Prefix:
     versions: tuple[str, str] | None = None
     base: str = ""
     root: str = ""
+    names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FullRoute:
-    """`id` is the id of the route's node, `root` that of its application."""
+    """`id` is the id of the route's node, `root` that of its application. `names` are those that
+    helpers and tests of the framework have for it.
+    """
 
     method: str
     path: str
@@ -56,6 +60,7 @@ class FullRoute:
     owner: str = ""
     base: str = ""
     root: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -109,9 +114,17 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         prefix.owner,
                         prefix.base,
                         prefix.root,
+                        tuple(_names(node, prefix.names)),
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
+
+
+def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
+    if name := node.get("named"):
+        yield f"{before}{name}"
+    if action := node.get("to"):
+        yield str(action)
 
 
 def _behind(mount: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[FullRoute]:
@@ -161,9 +174,12 @@ class _Prefixes:
         self._definitions: dict[str, Mapping[str, Any]] = {}
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
         self._cache: dict[str, list[Prefix]] = {}
+        self._moved: dict[str, Mapping[str, Any]] = {}
         for node in others:
             if node["kind"] == "router":
                 self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
+            elif node.get("moves"):  # a prefix of the module's own
+                self._moved.setdefault(root_of(str(node["mounted"]), self._same), node)
             elif not node.get("same"):
                 self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
 
@@ -183,11 +199,18 @@ class _Prefixes:
             return []
         self._cache[router] = []  # a circle of mounts ends here
         definition, mounts = self._definitions.get(router, {}), self._mounts.get(router, [])
+        if (moved := self._moved.get(router)) is not None:
+            names = ("prefix", "computed", "file", "start_line")
+            definition = {**definition, **{name: moved[name] for name in names if name in moved}}
         if not mounts:
             prefixes = [_with_own(Prefix(served=bool(definition.get("app")), root=router), definition)]
         else:
+            unnamed = {key: value for key, value in definition.items() if key != "names"}
             prefixes = [
-                _with_own(_with_own(outer, mount), {} if mount.get("replaces") else definition)
+                _with_own(
+                    _with_own(outer, mount),
+                    {} if mount.get("replaces") else unnamed if mount.get("names") else definition,
+                )
                 for mount in mounts
                 for outer in self.of(str(mount["router"]), depth + 1)
             ]
@@ -205,6 +228,7 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
         if not owner and str(node["mounted"]).endswith(ROUTES):
             owner = str(node["router"])
     text, versions = prefix.text, prefix.versions
+    prefix = replace(prefix, names=prefix.names + str(node.get("names", "")))
     if "versions" in node:
         versions = (str(node["versions"]), str(node.get("default", "")))
     if versions is not None and (version := node.get("version") or ("version" in node and versions[1])):
@@ -260,7 +284,7 @@ def _compare(parts: list[str], segments: list[str]) -> int:
         return -1
     loose = 0
     for part, wanted in zip(parts, segments, strict=True):
-        if part == wanted or (PARAMETER.search(part) and PARAMETER.search(wanted)):
+        if part.lower() == wanted.lower() or (PARAMETER.search(part) and PARAMETER.search(wanted)):
             continue
         if not PARAMETER.search(part):
             return -1

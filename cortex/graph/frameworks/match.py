@@ -7,11 +7,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from cortex.graph.frameworks.framework import ANY
 from cortex.graph.frameworks.join import (
     PARAMETER,
     FullRoute,
@@ -20,11 +19,14 @@ from cortex.graph.frameworks.join import (
     join_routes,
     root_of,
 )
+from cortex.graph.frameworks.tables.framework import ANY
 from cortex.terms.code.components import family_of
 from cortex.terms.paths import is_example, is_test
 
 #: routes that one request may mean
 CANDIDATES_MAX = 12
+#: pairs of a request and a route that are compared: a hostile graph has billions
+_STEPS_MAX = 1_000_000
 #: requests with one beginning that give the text of an unknown prefix, and how many more they must
 #: be than those with another
 _LEARNED_MIN, _LEARNED_SHARE = 2, 5
@@ -38,6 +40,8 @@ _BASE = re.compile(r"\{([^}]*)\}(?:$|/|(?=\w))(.*)")
 _HOLE = re.compile(r"\{[^}]*\}")
 #: a hole at the end of a segment that is a query: `/orders${search}`
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
+#: ends a path in Rails, whose routes take it without a word in their paths
+_FORMAT = re.compile(r"\.(?:json|html|xml|js|csv|rss|atom|ics)$")
 #: parameters that take numbers or UUIDs only, and such words
 _NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]|<uuid:|:uuid\}")
 _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
@@ -65,6 +69,8 @@ class Request:
     app: str
     local: bool
     family: str
+    #: the name of the route, in place of a path
+    name: str = ""
 
 
 def match_requests(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Match]:
@@ -92,7 +98,12 @@ def _read(
     client = clients.get(router)
     if client is None and node.get("client"):
         return None
-    path, prefix = str(node["path"]), str(client.get("prefix", "")) if client is not None else ""
+    path = str(node["path"])
+    if path.startswith("@"):
+        app = root_of(str(node.get("app", "")) or str((client or {}).get("app", "")), same)
+        place = str(node["method"]), (), None, 1, str(node["file"]), app
+        return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:])
+    prefix = str(client.get("prefix", "")) if client is not None else ""
     is_local = bool(node.get("test") or (client or {}).get("test"))
     called = path
     if prefix and not _URL.match(path):
@@ -133,7 +144,7 @@ def _segments(path: str) -> list[str]:
 
 
 class _Routes:
-    """Routes by their last segment of text."""
+    """Routes by their last segment of text, and by the rarest for complete paths."""
 
     def __init__(self, routes: Iterable[FullRoute], files: Mapping[str, str]) -> None:
         self._files = files
@@ -141,10 +152,21 @@ class _Routes:
         self._learned: dict[str, tuple[str, ...]] = {}
         self.every = [route for route in routes if not route.is_open]
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
+        self._by_rarest: dict[str, list[tuple[FullRoute, list[str]]]] = {}
+        self._steps = 0
+        self._by_name: dict[str, set[tuple[str, str]]] = {}
+        self._by_path: dict[tuple[str, str], list[FullRoute]] = {}
         for route in self.every:
-            parts = [part for part in route.path.split("/") if part]
-            text = next((part for part in reversed(parts) if not PARAMETER.search(part)), "")
-            self._by_text.setdefault(text, []).append((route, parts))
+            self._by_path.setdefault((route.root, route.path), []).append(route)
+            for name in route.names:
+                self._by_name.setdefault(name, set()).add((route.root, route.path))
+        split = [[part for part in route.path.split("/") if part] for route in self.every]
+        texts = [[part.lower() for part in reversed(parts) if not PARAMETER.search(part)] for parts in split]
+        counts = Counter(text for row in texts for text in row)
+        for route, parts, row in zip(self.every, split, texts, strict=True):
+            if row:
+                self._by_text.setdefault(row[0], []).append((route, parts))
+                self._by_rarest.setdefault(min(row, key=counts.__getitem__), []).append((route, parts))
 
     @cached_property
     def _roots(self) -> list[tuple[str, str, str]]:
@@ -159,9 +181,11 @@ class _Routes:
         """Learn the text of unknown prefixes: the requests with two segments of the path behind one
         have the same beginning.
         """
+        if not any(map(_unknown_prefix, self.every)):
+            return
         beginnings: dict[str, Counter[tuple[str, ...]]] = {}
         for request in requests:
-            for _, route in self._ranked(request) if request.base is None else ():
+            for _, route in self._ranked(request) if request.base is None and not request.name else ():
                 place = _unknown_prefix(route)
                 if place and not any(map(_HOLE.search, begin := _beginning(request, route))):
                     beginnings.setdefault(place, Counter())[begin] += 1
@@ -176,6 +200,9 @@ class _Routes:
         if not request.text:
             return None
         rows = self._ranked(request)
+        if request.local and (match := _FORMAT.search("/".join(request.segments))):
+            segments = match.string[: match.start()].split("/")
+            rows += self._ranked(replace(request, segments=tuple(segments)))
         if request.app and (in_app := [row for row in rows if row[1].root == request.app]):
             return _best(in_app, sure=True)
         if request.app and any(route.root == request.app for route in self.every):
@@ -186,7 +213,7 @@ class _Routes:
         near = self._nearest(request)
         nearest = [row for row in rows if row[1].root in near]
         if request.local or any(not weak for (weak, *_), _ in nearest):
-            return _best(nearest, sure=len(near) == 1)
+            return _best(nearest, sure=request.local or len(near) == 1)
         return _best(rows, sure=False) if request.text >= _SEGMENTS_MIN else None
 
     def _nearest(self, request: Request) -> set[str]:
@@ -207,9 +234,18 @@ class _Routes:
         return best
 
     def _ranked(self, request: Request) -> list[tuple[tuple[int, ...], FullRoute]]:
-        rows = []
-        for text in {segment for segment in request.segments if not _HOLE.search(segment)}:
-            for route, parts in self._by_text.get(text, ()):
+        rows: list[tuple[tuple[int, ...], FullRoute]] = [
+            ((0, 0, int(not route.served), 0), route)
+            for place in self._by_name.get(request.name, ())
+            for route in self._by_path[place]
+            if route.method in (request.method, ANY)
+            and ("#" not in request.name or request.name in route.names)
+        ]
+        index = self._by_rarest if request.base is None else self._by_text
+        for text in {segment.lower() for segment in request.segments if not _HOLE.search(segment)}:
+            pairs = index.get(text, [])
+            self._steps += len(pairs)
+            for route, parts in pairs if self._steps < _STEPS_MAX else ():
                 if route.method in (request.method, ANY) and (
                     rank := _rank(request, route, parts, self._learned.get(_unknown_prefix(route)))
                 ):
@@ -269,7 +305,7 @@ def _rank(
             if not is_asked and _NUMBER_ONLY.search(part) and not _NUMBER.fullmatch(wanted):
                 return ()
             loose += not is_asked
-        elif part != wanted:
+        elif part.lower() != wanted.lower():  # as ASP.NET and Express do
             return ()
         else:
             text += 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from cortex.graph.facts.facts import Binding, Fragment, Import
-from cortex.graph.frameworks.literals import fill, holes
+from cortex.graph.frameworks.reading.literals import fill, holes
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.facts import Fragment
-from cortex.graph.frameworks.files import path_of
-from cortex.graph.frameworks.framework import ANY, METHODS
 from cortex.graph.frameworks.names import Injected, Routers, Texts
-from cortex.graph.frameworks.scopes import frameworks_of
+from cortex.graph.frameworks.reading.files import path_of
+from cortex.graph.frameworks.reading.scopes import frameworks_of
+from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.calling.fixtures import fixture_of
 from cortex.graph.resolution.edges import Edge, Location
@@ -118,6 +118,8 @@ class _Nodes:
             self._add_views(fragment, router, template, flags)
             return
         handlers = self._handlers(fragment)
+        if fragment.router == "=app" and "#" in fragment.target:  # drawn: a test may name the action
+            flags["to"] = fragment.target
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:
             methods = next(filter(None, map(self._methods_of, handlers)), methods)

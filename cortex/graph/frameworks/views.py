@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cortex.graph.frameworks.framework import METHODS
 from cortex.graph.frameworks.join import ACTIONS
+from cortex.graph.frameworks.tables.framework import METHODS
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 

@@ -15,8 +15,8 @@ from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
 from cortex.graph.facts.repairs.macros import uncover_macros, unmark
 from cortex.graph.facts.repairs.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
-from cortex.graph.frameworks.read import read_fragments
-from cortex.graph.frameworks.read_clients import read_requests
+from cortex.graph.frameworks.reading.read import read_fragments
+from cortex.graph.frameworks.reading.read_clients import read_requests
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract

@@ -7,7 +7,9 @@ section are reserved for notes that no briefing held yet.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 
@@ -18,6 +20,7 @@ from cortex.memory.briefings.origins import briefable, with_origin
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.changes import KINDS, compare
 from cortex.memory.find.recall import Memory
+from cortex.memory.find.statements import stems
 from cortex.memory.note import Edge, Note
 from cortex.memory.times import format_moment
 from cortex.system.arrays import Array
@@ -33,6 +36,12 @@ BODY_CHARS, WAS_CHARS, TOKEN_CHARS = 200, 80, 4
 TOKENS, SECTION_SHARE = 700, 0.4
 #: less important notes are left out of all sections but those about time or dispute
 IMPORTANCE_MIN = 0.3
+#: lines of a section of routine; nearest notes of a listed one that may outdate it
+ITEMS_ROUTINE, LATER = 5, 2
+#: kinds of routine, and its sections
+ROUTINE = ("event", "observation")
+ROUTINE_TITLES = ("Recent events", "Observations", "Active context")
+_DIGITS = re.compile(r"\d+")
 #: milliseconds that count as recent
 RECENT_MS = 48 * 3_600_000
 #: steps in the graph from the agent's note to its patterns and goals, and to its disputes
@@ -61,7 +70,8 @@ class Briefing:
 @dataclass(frozen=True, slots=True)
 class _Changes:
     """The notes of a briefing by number; among them {note: the older one that it outdates}; the
-    outdated ones; and pairs of numbers, older and newer, that dispute without an order.
+    outdated ones and those that only repeat another; and pairs of numbers, older and newer, that
+    dispute without an order.
     """
 
     notes: Mapping[int, Note]
@@ -136,7 +146,10 @@ def brief(
     head = [f"# {agent}"] if compact else []
     sections = list(_sections(choice, agent_note, pairs, recent))
     notes = _load(memory, [number for _, numbers in sections for number in numbers], selection.project)
-    return _render(head, choice, sections, _changes(notes, pairs), tokens * TOKEN_CHARS, compact=compact)
+    changes = _changes(notes | _later(memory, notes, mask, selection.project), notes.keys(), pairs)
+    heirs = {older.number: newer for newer, older in changes.was.items() if newer not in notes}
+    sections = [(title, [heirs.get(number, number) for number in numbers]) for title, numbers in sections]
+    return _render(head, choice, sections, changes, tokens * TOKEN_CHARS, compact=compact)
 
 
 def _sections(
@@ -153,13 +166,13 @@ def _sections(
     yield "Contradictions", [number for edge in pairs for number in (edge.source, edge.target)]
     yield from choice.add("Open questions", memory.catalog["asks"], floor=False)
     yield from choice.add("Decisions", choice.of_kind("decision"))
-    routine = choice.of_kind("event", "observation")
+    routine = choice.of_kind(*ROUTINE)
     for kind in _by_importance(memory, choice.mask & ~routine):
         yield from choice.add(
             "Key facts" if kind == "fact" else f"{kind.capitalize()}s", choice.of_kind(kind)
         )
-    yield from choice.add("Recent events", recent & routine)
-    yield from choice.add("Observations", choice.of_kind("observation"))
+    yield from choice.add(ROUTINE_TITLES[0], recent & routine)
+    yield from choice.add(ROUTINE_TITLES[1], choice.of_kind("observation"))
     yield from _active_section(choice, recent)
 
 
@@ -169,6 +182,14 @@ def _load(memory: Memory, numbers: Sequence[int], project: str) -> dict[int, Not
     """
     loaded = memory.store.notes_by_number(numbers)
     return {note.number: with_origin(note, project) for note in loaded if not is_instruction(note)}
+
+
+def _later(memory: Memory, notes: Mapping[int, Note], mask: Array, project: str) -> dict[int, Note]:
+    """The notes most like the given ones that can outdate them, by number."""
+    stated = [number for number, note in notes.items() if note.kind in KINDS]
+    near = {other for number in stated for other, _ in memory.vectors.near(number, mask, LATER)}
+    later = _load(memory, sorted(near - notes.keys()), project)
+    return {number: note for number, note in later.items() if note.kind in KINDS}
 
 
 def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
@@ -238,30 +259,45 @@ def _active_section(choice: _Choice, recent: Array) -> Iterator[Section]:
     query = " ".join(note.title for note in memory.store.notes_by_number(newest))
     hits = memory.rank_notes(query, choice.selection, 2 * choice.items, 0.7, newest)
     fits = [hit.number for hit in hits if choice.mask[hit.number] and matters[hit.number]]
-    yield from choice.take("Active context", fits[: choice.items])
+    yield from choice.take(ROUTINE_TITLES[2], fits[: choice.items])
 
 
-def _changes(notes: Mapping[int, Note], pairs: Sequence[Edge]) -> _Changes:
-    """The notes that others of these outdate or dispute; `pairs`: the known disputes."""
-    listed = [
+def _changes(notes: Mapping[int, Note], listed: AbstractSet[int], pairs: Sequence[Edge]) -> _Changes:
+    """The notes that others outdate, repeat or dispute, one of both `listed`; `pairs`: the known
+    disputes. Of routine that differs by its numbers, the newest is left.
+    """
+    known_pairs = [
         tuple(sorted((edge.source, edge.target)))
         for edge in pairs
         if {edge.source, edge.target} <= notes.keys()
     ]
-    changes = _Changes(notes, {}, set(), [(first, second) for first, second in listed])
-    stated = sorted(
-        (note for note in notes.values() if note.kind in KINDS),
-        key=lambda note: (note.happened_at, note.number),
-    )
+    changes = _Changes(notes, {}, set(), [(first, second) for first, second in known_pairs])
+    newest: dict[int, int] = {}
+    stated = sorted(notes.values(), key=lambda note: (note.happened_at, note.number))
     for at, newer in enumerate(stated):
         for older in stated[:at]:
+            pair = older.number, newer.number
+            if older.kind not in KINDS or not {*pair} & listed:
+                if older.kind in ROUTINE and _form(older) == _form(newer):
+                    changes.outdated.add(older.number)
+                continue
             relation = compare(newer, older)
-            if relation == "outdates":
+            if relation == "repeats" and {*pair} <= listed:
+                says_more = newer.kind in KINDS and len(stems(newer.title)) > len(stems(older.title))
+                changes.outdated.add(pair[0] if says_more else pair[1])
+            elif relation == "repeats" or newer.kind not in KINDS:
+                continue
+            elif relation == "outdates":
                 changes.was[newer.number] = older
                 changes.outdated.add(older.number)
-            elif relation and (older.number, newer.number) not in changes.disputes:
-                changes.disputes.append((older.number, newer.number))
+            elif relation and pair not in changes.disputes:
+                newest[older.number] = newer.number
+    changes.disputes.extend(newest.items())
     return changes
+
+
+def _form(note: Note) -> str:
+    return _DIGITS.sub("#", note.title)
 
 
 def _render(
@@ -287,7 +323,8 @@ def _render(
         later = (number for _, numbers_later in sections[at + 1 :] for number in numbers_later)
         is_last = not any(number in notes and number not in hidden for number in later)
         room = left if is_last else min(left, max(int(chars * SECTION_SHARE), left // 2))
-        for line, line_notes in islice(section_lines, choice.items):
+        items = min(choice.items, ITEMS_ROUTINE) if title in ROUTINE_TITLES else choice.items
+        for line, line_notes in islice(section_lines, items):
             cost = sum(len(text) + 1 for text in (*heading, line))
             if cost > left or len(numbers) >= ALL_MAX:
                 return Briefing("\n".join(lines), numbers)

@@ -13,7 +13,7 @@ from cortex.memory.briefings.handovers import all_of, print_note
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.team.clones import hints
-from cortex.memory.transcripts.handover import TOPIC
+from cortex.memory.transcripts.proposing.handover import TOPIC
 from cortex.settings.folders import branches
 from cortex.system import files
 

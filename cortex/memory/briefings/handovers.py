@@ -13,7 +13,7 @@ from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.store.tables import NOTE
 from cortex.memory.times import format_moment
-from cortex.memory.transcripts.handover import KIND, TOPIC, topic_of
+from cortex.memory.transcripts.proposing.handover import KIND, TOPIC, topic_of
 
 #: characters of a hand-over as it is printed, and hand-overs that have a file
 CHARS_MAX, FILES_MAX = 1_200, 50

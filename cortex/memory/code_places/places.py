@@ -13,7 +13,7 @@ from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note, Source, anchors_of, read_kind
 from cortex.memory.store.tables import NOTE, NOTE_FILE
-from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
+from cortex.memory.transcripts.proposing.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import TooLarge
 
 #: notes and files of one call

@@ -17,7 +17,7 @@ from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note, anchors_of, normalise_note, with_anchors
 from cortex.memory.store.tables import NOTE, NOTE_FILE
-from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
+from cortex.memory.transcripts.proposing.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import BadRequest, TooLarge
 from cortex.terms.text.secrets import remove_secrets_in
 

@@ -34,7 +34,7 @@ from cortex.memory.store.rows import (
 )
 from cortex.memory.store.tables import EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.memory.transcripts import session_records
-from cortex.memory.transcripts.proposals import Proposal, propose
+from cortex.memory.transcripts.proposing.proposals import Proposal, propose
 from cortex.memory.transcripts.session_records import ArrivingExchange, ArrivingSession
 
 #: largest gap that imported note numbers may leave: a store's arrays are as long as its highest

@@ -10,37 +10,40 @@ of the question, or in the same unit. Only the order changes: both notes stay.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from cortex.memory.find.statements import (
+    LIGHT_REPORTING,
     LIGHT_STEMS,
     Question,
     Statement,
+    answer_of,
+    denies,
     is_number,
     read_question,
     shared_stems,
     statement_of,
-    stems,
 )
 from cortex.memory.note import Note, Trust
 from cortex.system.arrays import Array
-from cortex.terms import tokens
 
 #: kinds of notes that a newer note can outdate
 KINDS = frozenset(("fact", "decision", "preference", "goal"))
 #: share of the shorter title's stems from which on two notes are about one thing
 ALIKE = 0.3
-#: least score of a newer note, as a share of the older one's, to precede it and to disagree
-PRECEDES, DISAGREES = 0.8, 0.5
+#: least score of a newer note, as a share of the older one's, to disagree
+DISAGREES = 0.5
 #: authors whose notes precede no note of others
 _FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
 #: share of the shorter title's stems from which on a change without the whole subject is a dispute
 DISPUTED = 0.5
+#: the same share without light words, from which on two notes of one subject state the same or
+#: contradict each other
+ONE_STATEMENT = 0.75
 #: deviations of two notes' cosine above that of unrelated notes, from which on they are of the same
-#: form; for a newer one that tells of a move; and for one that ends the older one's value
-SAME_FORM, MOVED, ENDED = 6.0, 4.5, 4.0
+#: form; and for a newer one that tells of a move
+SAME_FORM, MOVED = 6.5, 4.5
 
 
 def outdates(newer: Statement, older: Statement, question: Question) -> bool:
@@ -62,26 +65,41 @@ def may_disagree(newer: Statement, older: Statement, question: Question) -> bool
     )
 
 
+def names_answer(
+    newer: Statement, older: Statement, question: Question, is_rare: Callable[[str], bool]
+) -> bool:
+    """Whether the newer note names the value that the older one gives as an answer, by a word that
+    few notes contain, and something of the question that the older one names: people who tell what
+    became of a value seldom repeat its subject ("PayOne out, Mollie in"). It is not narrower, and
+    if it lacks a subject of the question that the older one names, it has no other one ("Milan
+    looks after the driver app" for "the Android app").
+    """
+    answer, shared = answer_of(older, question) & newer.words, question.words & newer.words & older.words
+    if not shared or newer.title <= older.words or not any(map(is_rare, answer)):
+        return False
+    is_lost = (question.subjects & older.words) - newer.words - _verbs(older, question)
+    is_other = is_lost and newer.subject - older.words
+    return not is_other and not _is_narrower(newer, older, question)
+
+
 def answers_anew(newer: Statement, older: Statement, question: Question, likeness: float) -> bool:
     """Whether the newer note answers the question as the older one does, with another value.
 
     It keeps each subject of the question that the older one names, does not narrow it, tells
-    nothing besides, and ends no value that the older one lacks. And it is of the same form, says
-    all that the older one says and more, tells of a move, answers the whole question, too, or gives
-    another measure.
+    nothing besides, and ends no value that the older one lacks. And both contain the whole
+    question, or it gives another measure, tells of a move, or is of the same form.
     """
     lost = (question.subjects & older.words) - newer.words - _verbs(older, question)
     ends_other = newer.named and not (newer.named - question.words) & older.words
-    is_other = newer.adds or ends_other or _is_narrower(newer, older, question)
     shared = question.subjects & newer.words & older.words
+    is_other = newer.adds or ends_other or _is_narrower(newer, older, question)
     if lost or is_other or not shared or newer.title <= older.words:
         return False
+    is_whole = len(question.content) > 1 and question.content | (question.words & older.words) <= newer.words
     return (
-        likeness >= SAME_FORM
-        or older.title <= newer.words
-        or (newer.moves and likeness >= MOVED)
-        or (len(question.content) > 1 and question.content <= newer.words & older.words)
+        (is_whole and question.content <= older.words)
         or _measures_anew(newer, older, question)
+        or likeness >= (MOVED if newer.moves else SAME_FORM)
     )
 
 
@@ -143,15 +161,34 @@ def _keeps_subject(newer: Statement, older: Statement, question: Question, ended
 def compare(newer: Note, older: Note) -> str:
     """How a newer note stands to an older one without a question: "outdates" if it says that the
     older one's value is no longer so and keeps all of its subject, "disputes" if it says so and may
-    be about a part of it or about something else, "" otherwise.
+    be about a part of it or about something else, or contradicts it; "repeats" if it says the same,
+    "" otherwise.
     """
+    now, then = statement_of(newer), statement_of(older)
     if _is_outdated(newer, older, Question()):
-        now, then = statement_of(newer), statement_of(older)
         subject = then.title - now.ended - then.verbs - LIGHT_STEMS
         if (newer.topic and newer.topic == older.topic) or not subject - now.words:
             return "outdates"
         return "disputes" if shared_stems(now.title, then.title) >= DISPUTED else ""
-    return ""
+    return "" if _is_foreign(newer, older) else _compare_statements(newer, older)
+
+
+def _compare_statements(newer: Note, older: Note) -> str:
+    """As `compare`, for two notes without a word of change."""
+    now, then = statement_of(newer), statement_of(older)
+    new, old = now.title - LIGHT_REPORTING, then.title - LIGHT_REPORTING
+    subject = then.subject - LIGHT_REPORTING or {then.head}
+    letters = {word for word in then.words if len(word) == 1}
+    is_denied = denies(newer.title) != denies(older.title)
+    least = DISPUTED if is_denied and older.kind == "goal" else ONE_STATEMENT
+    if (subject | letters) - now.words or len(new & old) < 2 or shared_stems(new, old) < least:
+        return ""
+    if is_denied or _measures_anew(now, then, Question()):
+        return "disputes"
+    says_again = then.measures and all(number in now.words for number, _ in then.measures)
+    if new <= then.words or (says_again and old <= now.words):
+        return "repeats"
+    return "disputes" if old <= now.words else ""
 
 
 @dataclass(slots=True)
@@ -178,50 +215,39 @@ def arrange(
     scores: Sequence[float],
     query: str,
     *,
-    rescore: Callable[[str], Mapping[int, float]],
+    is_rare: Callable[[str], bool],
     likeness: Array,
     branches: Collection[str] = (),
 ) -> Arrangement:
     """Put a newer note before the older ones that it outdates or answers anew; `notes` by
-    descending score. Only pairs with the first note are examined for disagreement. `rescore`:
-    {note: score} for a text, asked for the subjects of the question, because an older note may owe
-    its score to a light word. `likeness` [n, n]: deviations of each two notes' cosine above that of
-    unrelated ones. Notes of `branches` precede none of others.
+    descending score. Only pairs with the first note are examined for disagreement. `is_rare`:
+    whether few notes contain a stem. `likeness` [n, n]: deviations of each two notes' cosine above
+    that of unrelated ones. Notes of `branches` precede none of others.
     """
     result = Arrangement(list(range(len(notes))))
     places = [at for at, note in enumerate(notes) if note.kind in KINDS]
     if len(places) < 2:
         return result
     question, doubtful = read_question(query), list[tuple[int, int]]()
-    by_subjects: dict[int, float] = {}
     statements = {at: statement_of(notes[at]) for at in places}
     for newer, older in itertools.permutations(places, 2):
         if _age(notes[newer]) <= _age(notes[older]) or _is_of_branch(notes[newer], notes[older], branches):
             continue
-        is_outdated = _is_outdated(notes[newer], notes[older], question)
-        share = scores[newer] / (scores[older] or 1.0)
-        if is_outdated and share < PRECEDES and question.subjects:
-            by_subjects = by_subjects or dict(rescore(subject_text(query, question)))
-            of_older = by_subjects.get(notes[older].number, 0.0)
-            share = max(share, by_subjects.get(notes[newer].number, 0.0) / (of_older or math.inf))
         pair = statements[newer], statements[older], question
-        if is_outdated and (share >= PRECEDES or likeness[newer, older] >= ENDED):
+        is_foreign = _is_foreign(notes[newer], notes[older])
+        is_outdated = _is_outdated(notes[newer], notes[older], question)
+        if is_outdated:
             result.newer[older] = notes[newer].number
             result.put_before(newer, older)
-        elif not _is_foreign(notes[newer], notes[older]) and answers_anew(*pair, likeness[newer, older]):
+        elif not is_foreign and (names_answer(*pair, is_rare) or answers_anew(*pair, likeness[newer, older])):
             result.put_before(newer, older)
             result.disagrees.setdefault(newer, []).append(notes[older].number)
-        elif scores[newer] >= DISAGREES * scores[older] and (is_outdated or may_disagree(*pair)):
+        elif scores[newer] >= DISAGREES * scores[older] and may_disagree(*pair):
             doubtful.append((newer, older))
     for newer, older in doubtful:
         if result.order[0] in (newer, older) and older not in result.newer:
             result.disagrees.setdefault(newer, []).append(notes[older].number)
     return result
-
-
-def subject_text(query: str, question: Question) -> str:
-    """The words of the question that name its subjects."""
-    return " ".join(word for word in tokens.words(query) if stems(word) & question.subjects)
 
 
 def _is_outdated(newer: Note, older: Note, question: Question) -> bool:

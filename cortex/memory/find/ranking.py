@@ -152,19 +152,19 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
     """Whether any note of the mask is about the query's subject: by a cosine of at least `related`,
     by nearly all its words, or as speech with enough of its words around it, or nearer than by
-    chance.
+    chance: of a session, by somebody who speaks twice ("photos: S3 now" names no speaker).
     """
-    is_speech = catalog["speaker"][similar.numbers] > 0
     if lanes.cosines.values.max(initial=-1.0) >= related:
         return True
     words = lanes.word_bits
     if _covered(words.bits[mask[words.numbers]], words.worth).max(initial=0.0) >= WORDS_ABOUT:
         return True
-    nearest = similar.lanes["alone"].max(initial=0.0, where=is_speech) * SURE_DEVIATIONS
-    return bool(
-        similar.lanes["window"].max(initial=0.0, where=is_speech) >= WINDOW_FLOOR
-        or nearest >= _best_by_chance(lanes.cosines.among)
+    is_near = (similar.lanes["window"] >= WINDOW_FLOOR) | (
+        similar.lanes["alone"] * SURE_DEVIATIONS >= _best_by_chance(lanes.cosines.among)
     )
+    speakers, is_of_session = catalog["speaker"][similar.numbers], catalog["session"][similar.numbers] > 0
+    speaking = speakers[is_near & is_of_session & (speakers > 0)]
+    return bool(len(speaking) and (np.bincount(catalog["speaker"])[speaking] > 1).any())
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:

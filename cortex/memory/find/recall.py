@@ -27,7 +27,7 @@ from cortex.memory.team.postgresql import Server
 from cortex.memory.team.projects import Projects
 from cortex.memory.text import asks_about_time, gist, question_words
 from cortex.memory.times import just_now
-from cortex.memory.transcripts.exchange_index import ExchangeIndex
+from cortex.memory.transcripts.search.exchange_index import ExchangeIndex
 from cortex.memory.upkeep.state import Upkeep
 from cortex.system import files
 from cortex.system.arrays import Array
@@ -294,15 +294,11 @@ class Memory:
         others = self._later(first, selection, past_notes)
         compared = [*first, *others]
 
-        def rescore(text: str) -> dict[int, float]:
-            ranked = self.rank_notes(text, selection, most, 1.0, (), past_notes)
-            return {hit.number: hit.score for hit in ranked}
-
         arrangement = arrange(
             [hit.note for hit in compared],
             [hit.score for hit in first] + [0.0] * len(others),
             query,
-            rescore=rescore,
+            is_rare=self.words.is_rare,
             likeness=self.vectors.likenesses([hit.note.number for hit in compared]),
             branches=selection.elsewhere[1],
         )

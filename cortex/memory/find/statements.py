@@ -91,11 +91,19 @@ _KIND = re.compile(
 _WHETHER = re.compile(
     r"(?i)\s*(?:is|are|was|were|do|does|did|should|will|would|can|could|must|may|has|have|shall)\b"
 )
+#: the first verb of a clause whose subject comes before it
+_VERB = re.compile(
+    r"(?i)\b(?:is|are|was|were|be|been|has|have|had|gets?|got|may|must|should|shall|will|can)\b|['’]s\b"
+)
 #: the main verb of a passive sentence
 _PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:now\s+|only\s+|always\s+)?([\w-]+)")
 #: the verb of a question after its subject "we", or after the value it asks for
 _QUESTION_VERB = re.compile(
     r"(?i)\b(?:do|does|did)\s+(?:we|you|they|i|one)\s+([\w-]+)|^\s*(?:who|(?:which|what)\s+[\w-]+)\s+([\w-]+s)\b"
+)
+#: a title that denies something
+_DENIAL = re.compile(
+    r"(?i)\b(?:no(?! longer| more)|not(?! any)|never|nobody|none|nothing|without|cannot)\b|n['’]t\b"
 )
 #: all after an auxiliary verb and the first word of its subject
 _AFTER_DO = re.compile(r"(?i)\b(?:do|does|did)\s+(?:(?:the|a|an|our)\s+)?[\w-]+\s+(.*)")
@@ -129,9 +137,9 @@ _IRREGULAR = {
 class Statement:
     """The stems of a note: of all of it, of its title, of its main verb in the passive, of verbs in
     the active, of the words before the first verb, the first one that names its subject, and of the
-    values that it ends, of these the ones beside a word of change; the
-    numbers of its title with their units; the words of its main clause (`_word_order`); whether it
-    tells of something besides or under a condition, and of a move.
+    values that it ends, of these the ones beside a word of change; the numbers of its title with
+    their units; the words of its main clause (`_word_order`); whether it tells of something besides
+    or under a condition, and of a move.
     """
 
     words: frozenset[str]
@@ -188,6 +196,10 @@ def _ordered(text: str) -> list[str]:
 LIGHT_STEMS = stems(" ".join(sorted(_LIGHT)))
 #: with those of words for a quantity, which name neither a subject nor a value
 _EMPTY_STEMS = LIGHT_STEMS | stems("limit number amount maximum minimum total")
+#: with verbs by which somebody states or repeats a wish
+LIGHT_REPORTING = LIGHT_STEMS | stems(
+    "asks wants says tells reminds repeats notices confirms checks praises finds please"
+)
 _NUMBER_STEMS = stems(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty hundred half"
 )
@@ -229,17 +241,21 @@ def statement_of(note: Note) -> Statement:
 def _statement(title: str, body: str) -> Statement:
     text = f"{title}. {body}"
     first = (stem for stem in _ordered(title) if stem not in LIGHT_STEMS)
-    order = _word_order(_REASON.split(_FROM_WHEN.sub(" ", title), maxsplit=1)[0])
+    clause = _REASON.split(_FROM_WHEN.sub(" ", title), maxsplit=1)[0]
+    order = _word_order(clause)
     return Statement(
         words=stems(text).union(_LETTER.findall(text)),
         title=stems(title),
         verbs=stems(" ".join(_PASSIVE.findall(title))),
         active=_active_verbs(title),
-        subject=_subject(order),
+        subject=_subject(clause, order),
         head=next(first, ""),
         ended=ended_values(text),
         named=_named_values(_RESULT.split(text.lower(), maxsplit=1)[0]) - LIGHT_STEMS,
-        measures=frozenset(_MEASURE.findall(title.lower())),
+        measures=frozenset(
+            (number, "" if unit in tokens.STOP_WORDS else unit)
+            for number, unit in _MEASURE.findall(title.lower())
+        ),
         order=order,
         adds=bool(_ADDS.search(title)),
         moves=bool(_MOVES.search(title)),
@@ -258,10 +274,14 @@ def _active_verbs(title: str) -> frozenset[str]:
     )
 
 
-def _subject(order: Iterable[tuple[frozenset[str], bool, str]]) -> frozenset[str]:
-    """The stems before the first word that may be a verb."""
+def _subject(clause: str, order: Iterable[tuple[frozenset[str], bool, str]]) -> frozenset[str]:
+    """The stems before the first word that may be a verb, and before an auxiliary verb."""
     before = itertools.takewhile(lambda word: word[0] and not word[1], order)
-    return frozenset().union(*(of_word for of_word, *_ in before)) - _NUMBER_STEMS
+    verb = _VERB.search(clause)
+    return (
+        frozenset().union(stems(clause[: verb.start()]) if verb else (), *(of_word for of_word, *_ in before))
+        - _NUMBER_STEMS
+    )
 
 
 def _word_order(clause: str) -> tuple[tuple[frozenset[str], bool, str], ...]:
@@ -303,6 +323,20 @@ def read_question(query: str) -> Question:
 def _groups(pattern: re.Pattern[str], query: str) -> frozenset[str]:
     """The stems of all groups that match."""
     return stems(" ".join(group for match in pattern.finditer(query) for group in match.groups() if group))
+
+
+def answer_of(note: Statement, question: Question) -> frozenset[str]:
+    """The stems of the note's title that may answer the question: those that it does not contain,
+    without numbers and units, and without the note's subject if the question names that.
+    """
+    units = stems(" ".join(unit for _, unit in note.measures))
+    subject = note.subject if note.subject & question.words else frozenset()
+    answer = note.title - question.words - LIGHT_STEMS - units - subject
+    return frozenset(stem for stem in answer if not is_number(stem))
+
+
+def denies(title: str) -> bool:
+    return bool(_DENIAL.search(title))
 
 
 def is_number(stem: str) -> bool:

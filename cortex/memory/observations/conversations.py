@@ -15,7 +15,8 @@ from cortex.memory.observations.selection import next_page
 from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import format_moment
-from cortex.memory.transcripts import session_answers, sessions
+from cortex.memory.transcripts import sessions
+from cortex.memory.transcripts.search import session_answers
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
 
 Arguments = Mapping[str, Any]

@@ -30,7 +30,7 @@ from cortex.memory.observations.selection import (
     split_values,
 )
 from cortex.memory.text import question_words
-from cortex.memory.transcripts import session_answers
+from cortex.memory.transcripts.search import session_answers
 from cortex.system.errors import BadQuery, BadRequest
 from cortex.terms import tokens
 

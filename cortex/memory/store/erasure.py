@@ -19,8 +19,8 @@ from cortex.memory.store.rows import note_of_revision
 from cortex.memory.store.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.transcripts import erasure
-from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.memory.transcripts.erasure import TranscriptRows, notes_made_of, transcript_of
+from cortex.memory.transcripts.proposing.changed_files import CHANNEL as CHANGED
 from cortex.memory.upkeep.state import forget_patterns
 from cortex.system import files
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from cortex.memory.store.database import Database
 from cortex.memory.store.driver import PLAIN, Driver, sqlcipher
 from cortex.memory.store.folder_sealing import unseal_all
-from cortex.memory.transcripts import spool
+from cortex.memory.transcripts.formats import spool
 from cortex.sealing import boxes
 from cortex.sealing.plain_folder import give_up_open, open_key
 from cortex.settings.data import DataFolder

@@ -10,11 +10,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from cortex.memory import acceptance, candidates
 from cortex.memory.briefings import handovers
 from cortex.memory.briefings.briefing import TOKEN_CHARS, TOKENS
-from cortex.memory.closed_notes import closed_hint
 from cortex.memory.library import TOKENS_MIN, Library
+from cortex.memory.review import acceptance, candidates
+from cortex.memory.review.closed_notes import closed_hint
 from cortex.memory.store.tables import FOLLOWED, NOTE
 from cortex.memory.team.moved_projects import folders_with_notes, moved_hint
 from cortex.settings.folders.identity import origin_of

@@ -15,11 +15,11 @@ from cortex.memory.note import Note
 from cortex.memory.store.forgotten import exchange_hash, remember, session_hash
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import EXCHANGE, JOINED, NOTE, SESSION
-from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
-from cortex.memory.transcripts.handover import KIND as HANDOVER
 from cortex.memory.transcripts.intake import EXCHANGES, GOES_ON, NOWHERE
-from cortex.memory.transcripts.proposals import CHANNEL
-from cortex.memory.transcripts.proposals import SENTENCE_LABEL as LABEL
+from cortex.memory.transcripts.proposing.changed_files import CHANNEL as CHANGED
+from cortex.memory.transcripts.proposing.handover import KIND as HANDOVER
+from cortex.memory.transcripts.proposing.proposals import CHANNEL
+from cortex.memory.transcripts.proposing.proposals import SENTENCE_LABEL as LABEL
 
 #: name of an exchange: its session's id, and its number in it
 EXCHANGE_NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9]\d{0,8})")

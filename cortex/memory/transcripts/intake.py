@@ -19,9 +19,9 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from cortex.memory.store.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import EXCHANGE, SESSION
-from cortex.memory.transcripts.exchanges import ExchangePart
-from cortex.memory.transcripts.plans import joined
-from cortex.memory.transcripts.reader import Position
+from cortex.memory.transcripts.formats.exchanges import ExchangePart
+from cortex.memory.transcripts.formats.plans import joined
+from cortex.memory.transcripts.formats.reader import Position
 from cortex.system.errors import BadRequest
 
 #: characters kept of all texts of the agent in one exchange

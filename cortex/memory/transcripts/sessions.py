@@ -12,10 +12,11 @@ from cortex.memory.library import Library
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import FOLLOWED, SESSION
 from cortex.memory.team.moved_projects import join_moved, mark_of
-from cortex.memory.transcripts import exchange_search, past_sessions
-from cortex.memory.transcripts.handover import hand_over
+from cortex.memory.transcripts import past_sessions
 from cortex.memory.transcripts.intake import read_incoming_portion, take
-from cortex.memory.transcripts.rules import store_notes
+from cortex.memory.transcripts.proposing.handover import hand_over
+from cortex.memory.transcripts.proposing.rules import store_notes
+from cortex.memory.transcripts.search import exchange_search
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:

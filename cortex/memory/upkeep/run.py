@@ -19,7 +19,7 @@ from cortex.memory.library import Library
 from cortex.memory.store.note_store import STATES
 from cortex.memory.store.tables import NOTE
 from cortex.memory.times import format_moment
-from cortex.memory.transcripts.proposals import expire
+from cortex.memory.transcripts.proposing.proposals import expire
 from cortex.memory.upkeep import fading
 from cortex.memory.upkeep.duplicates import groups
 from cortex.memory.upkeep.edge_decay import fade_edges

@@ -82,6 +82,8 @@ def say_memory(state: dict[str, Any]) -> str:
     ]
     descriptions = served or ["not running; the first call of memory starts it"]
     lines = [f"memory   {escape_in_line(state['folder'])}  {descriptions[0]}"]
+    if remark := state.get("remark"):
+        lines.append(f"         {remark}")
     if server := state.get("database"):
         lines.append(f"kept in  {escape_in_line(server)}")
     if mode := state.get("sessions"):

@@ -327,4 +327,5 @@ def _memory(config: Config) -> tuple[State, str]:
         return "wrong" if state["set"]["processes"] else "odd", " ".join(state["warnings"])
     served = "served" if state["set"]["processes"] else "served from the first call on"
     database = f", kept in {state['database']}" if state["database"] else ""
-    return "fine", f"{state['folder']}{database}, {served}; sessions {SESSIONS[state['sessions']]}"
+    remark = f". {state['remark']}" if state["remark"] else ""
+    return "fine", f"{state['folder']}{database}, {served}; sessions {SESSIONS[state['sessions']]}{remark}"

@@ -415,7 +415,7 @@ def _cast_chain(target: Node | None, depth: int) -> str:
     Foo.
     """
     if target is not None and target.type == "type_arguments":  # TypeScript's <Foo>x
-        target = target.named_child(0)
+        target = target.named_children[0] if target.named_children else None  # `<const>x`
     if target is None:
         return UNKNOWN
     text = text_of(target)

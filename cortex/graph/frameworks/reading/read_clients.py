@@ -1,0 +1,447 @@
+"""The fragments of a file's clients and requests, read at the calls that its facts have.
+
+A fragment `client` has the client's key as its router, its base URL as the template, and the chain
+of the application that it calls as its target. A fragment `request` has the client's key or chain.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import child_of, text_of
+from cortex.graph.facts.facts import Facts, Fragment, Reference
+from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.reading.literals import names_in_list
+from cortex.graph.frameworks.reading.rows import Call, read_call
+from cortex.graph.frameworks.reading.scopes import FRAGMENTS_MAX
+from cortex.graph.frameworks.reading.templates import Templates
+from cortex.graph.frameworks.tables.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
+from cortex.graph.frameworks.tables.framework import METHODS, Places
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.paths import is_test
+
+_NAMES = {id(client): client.names for client in CLIENTS}
+#: a value that a framework injects: Angular's `inject(HttpClient)`
+_INJECTED = re.compile(rb"[^;\n]*?\binject\(\s*(\w+)")
+#: calls of languages whose facts come from queries
+_CALLS = frozenset(
+    "call method_invocation member_call_expression nullsafe_member_call_expression "
+    "object_creation_expression".split()
+)
+#: wrappers between a call and the name that gets its value
+_WRAPS = frozenset(
+    "await await_expression parenthesized_expression as_expression satisfies_expression with_item "
+    "expression_list yield".split()
+)
+_VERBS = frozenset(method.lower() for method in METHODS)
+_FIELDS = ("self.", "this.", "cls.")
+
+
+def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
+    modules = {entry.module for entry in facts.imports}
+    rows = [
+        client
+        for client in CLIENTS
+        if not modules.isdisjoint(client.modules)
+        or (client.globals and grammar.rules.scripts)
+        or (client.files and re.search(client.files, facts.path))
+    ]
+    if not rows:
+        return ()
+    names = frozenset[str]().union(*(_NAMES[id(client)] for client in rows)) | _VERBS
+    described = {module for client in rows for module in client.modules}
+    imported = {  # only a script calls an unknown client itself: `http({ url })`
+        entry.name
+        for entry in facts.imports
+        if entry.name and (grammar.rules.scripts or entry.module in described)
+    }
+    calls = [
+        reference
+        for reference in facts.references
+        if reference.kind == "call"
+        and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
+    ]
+    return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
+
+
+#: a function of the project that sends what it gets
+_WRAPPER = Client(members={"": Form(options=(1, 0))})
+
+
+@dataclass(frozen=True, slots=True)
+class _Send:
+    """A call that sends a request on a client's key or chain. `must`: it sends one only if the
+    client is known.
+    """
+
+    form: Form
+    row: Client | None = None
+    client: str = ""
+    app: str = ""
+    must: bool = False
+
+
+class _Reader:
+    def __init__(self, root: Node, facts: Facts, grammar: Grammar, rows: list[Client]) -> None:
+        self._root, self._facts, self._syntax = root, facts, grammar.syntax
+        self._rows, self._calls = rows, _CALLS | self._syntax.calls.keys()
+        self._is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
+        helper, owner = (
+            next(filter(None, (getattr(row, name) for row in rows)), "") for name in ("helper", "owner")
+        )
+        self._templates = Templates(helper, owner, root)
+        self._fragments: list[Fragment] = []
+        #: name → (client, member) of its import
+        self._names: dict[str, tuple[Client, str]] = {}
+        self._imported: set[str] = set()
+        for entry in (entry for entry in facts.imports if entry.name):
+            row = next((row for row in self._rows if entry.module in row.modules), None)
+            if row is None:
+                self._imported.add(entry.name)
+            else:
+                self._names.setdefault(entry.name, (row, entry.member))
+        for row in rows:
+            starred = any(entry.member == "*" and entry.module in row.modules for entry in facts.imports)
+            for name in row.calls if starred or row.files else ():
+                self._names.setdefault(name, (row, name))
+        if grammar.rules.scripts:
+            bound = {definition.name for definition in facts.definitions} | self._imported
+            for client in rows:
+                for name in client.globals:
+                    if name.partition(".")[0] not in bound:
+                        self._names.setdefault(name, (client, ""))
+        #: (scope, name), and the names of fields → key of the client and its description
+        self._clients: dict[tuple[int, str], tuple[str, Client]] = {}
+        types = {name: row for row in rows for name in row.types}
+        for binding in facts.bindings if types else ():
+            value = binding.value
+            injected = _INJECTED.match(root.text or b"", binding.at) if value == "inject()" else None
+            typed = injected[1].decode() if injected else value[1:] if value[:1] == ":" else ""
+            if (row := types.get(typed)) is not None:
+                name = binding.name.rpartition(".")[2]
+                is_field = binding.scope >= 0 and facts.definitions[binding.scope].kind in TYPE_KINDS
+                for scope in (binding.scope, -2) if is_field or "." in binding.name else (binding.scope,):
+                    self._clients[scope, name] = "", row
+
+    @cached_property
+    def _serving(self) -> set[str]:
+        """Names of calls that take a request and its recorder."""
+        return {row.chain.rpartition(".")[2] for row in self._facts.references if row.arguments == 2}
+
+    @cached_property
+    def _values(self) -> dict[tuple[int, str], str]:
+        """(scope, name) → the call that made the value."""
+        return {(row.scope, row.name): row.value for row in self._facts.bindings if row.value.endswith("()")}
+
+    def read(self, references: list[Reference]) -> tuple[Fragment, ...]:
+        for reference in references:
+            self._read_maker(reference)
+        if self._scripts:  # such an object or function may itself be called
+            callable_names = {name for _, name in self._clients}
+            references = [*references, *self._calls_of(callable_names - {row.chain for row in references})]
+            wrappers = {name for row in references for name in self._read_wrapper(row)}
+            references = [*references, *self._calls_of(wrappers)]
+        for reference in references[:FRAGMENTS_MAX]:
+            self._read_request(reference)
+        return tuple(self._fragments)
+
+    def _calls_of(self, names: set[str]) -> list[Reference]:
+        return [row for row in self._facts.references if names and row.kind == "call" and row.chain in names]
+
+    # --- clients
+
+    def _read_maker(self, reference: Reference) -> None:
+        client_and_maker = self._maker_of(reference.chain)
+        call = self._call_at(reference) if client_and_maker is not None else None
+        if call is None or client_and_maker is None:
+            return
+        holder, scope = self._holder(call.node), reference.scope
+        client, base, app = self._settings(call, scope, *client_and_maker)
+        definitions = self._facts.definitions
+        around = definitions[scope].qualified if scope >= 0 else ""
+        keys = []
+        if holder:
+            is_field = holder.startswith(_FIELDS)
+            name = holder.rpartition(".")[2] if is_field else holder
+            key = f"={around}.{name}" if around and not is_field else f"={name}"
+            self._clients[(-2 if is_field else scope, name)] = key, client
+            keys.append(key)
+        if scope >= 0 and definitions[scope].kind in CALLABLE_KINDS:
+            keys.append(f"={around}()")
+        for key in keys:
+            self._add("client", key, call.node, reference, template=base, target=app, local=client.local)
+
+    def _read_wrapper(self, reference: Reference) -> set[str]:
+        """Read a function that sends the path or the configuration that it gets: its name."""
+        definition = self._facts.definitions[reference.scope] if reference.scope >= 0 else None
+        names = {row.name for row in definition.parameters} if definition is not None else set()
+        call = self._call_at(reference) if names else None
+        send = self._read_form(call, reference) if call is not None else None
+        url = call.at(send.form.url) if call is not None and send is not None and not send.must else None
+        if definition is None or call is None or send is None or url is None:
+            return set()
+        if url.type == "object":
+            match = re.search(r"^\{\s*\.\.\.(\w+)|\burl: ?(\w+)", text_of(url)[:200])
+            base, name = "", next(filter(None, match.groups())) if match else ""
+        else:
+            base, _, name = self._url(url).rpartition("{")
+            name = name.removesuffix("}")
+        if name not in names:
+            return set()
+        base = next((row.template for row in self._fragments if row.router == send.client), "") + base
+        key = f"={definition.qualified}"
+        self._add("client", key, call.node, reference, template=base, target="", local=False)
+        self._clients[definition.parent, definition.name] = key, _WRAPPER
+        return {definition.name}
+
+    def _maker_of(self, chain: str) -> tuple[Client, Maker] | None:
+        """Return the client that a call of this chain makes."""
+        client, member = self._member(chain)
+        if client is not None and (maker := client.makers.get(member)) is not None:
+            return client, maker
+        name = f".{chain.rpartition('.')[2]}"
+        return next(((row, row.makers[name]) for row in self._rows if name in row.makers), None)
+
+    def _member(self, chain: str) -> tuple[Client | None, str]:
+        """Return the client that a chain of imported names begins with, and the rest."""
+        if chain in self._names:
+            return self._names[chain]
+        root, _, rest = chain.rpartition(".")
+        if root in self._names:
+            client, member = self._names[root]
+            return (
+                (client, rest) if member in ("", "default", "axios", "MockMvcRequestBuilders") else (None, "")
+            )
+        return None, ""
+
+    def _settings(self, call: Call, scope: int, client: Client, maker: Maker) -> tuple[Client, str, str]:
+        """Return the client with its base URL and the chain of its application."""
+        base = self._argument(call, maker.base)
+        template = self._url(base) if base is not None else ""
+        if maker.app == ("",):
+            holder = self._receiver(call.node)
+            return client, "", self._dotted(holder, scope) if holder is not None else ""
+        places: Places = maker.app
+        if not client.local and any(name in call.keywords for name in IN_PROCESS):
+            client, places, template = TEST_CLIENT, IN_PROCESS, ""
+        app = self._argument(call, places)
+        if app is not None and app.type in self._syntax.calls:
+            inner = read_call(app, "", 0)
+            first = inner.at((0, "app"))
+            app = first if "transport" in call.keywords or first is not None else app
+        return client, template, self._dotted(app, scope) if app is not None else ""
+
+    def _dotted(self, node: Node, scope: int) -> str:
+        """Return the chain of an application; of a variable the call that made it."""
+        text = text_of(node).split("(", maxsplit=1)[0].replace("?.", ".")
+        for end in (".getHttpServer", ".callback", ".listen"):
+            text = text.removesuffix(end)
+        if node.type in self._syntax.calls and text == text_of(node).split("(", maxsplit=1)[0]:
+            text += "()"
+        if len(text) > 100 or not re.fullmatch(r"[\w.$()]+", text):
+            return ""
+        while scope >= 0 and (scope, text) not in self._values:
+            scope = self._facts.definitions[scope].parent
+        value = self._values.get((scope, text), "")
+        return value if re.fullmatch(r"[\w.]+\(\)", value) and value.count(".") <= 1 else text
+
+    def _holder(self, node: Node) -> str:
+        """Return the name that gets the value of a call, "default" for a default export."""
+        inner, around = node, node.parent
+        while around is not None and around.type in _WRAPS:
+            inner, around = around, around.parent
+        if around is None:
+            return ""
+        if around.type == "as_pattern":
+            alias = around.child_by_field_name("alias")
+            return text_of(alias) if alias is not None else ""
+        if around.type == "export_statement":
+            return "default"
+        left = around.child_by_field_name("left") or around.child_by_field_name("name")
+        right = around.child_by_field_name("right") or around.child_by_field_name("value")
+        if left is None or right is None or right.start_byte != inner.start_byte:
+            return ""
+        if around.type in ("keyword_argument", "pair"):
+            return ""
+        is_field = "field" in around.type or "property" in around.type
+        return f"this.{text_of(left)}" if is_field else text_of(left)
+
+    # --- requests
+
+    def _read_request(self, reference: Reference) -> None:
+        call = self._call_at(reference)
+        if call is None or (send := self._read_form(call, reference)) is None:
+            return
+        form, row = send.form, send.row
+        url = call.at(form.url)
+        if url is not None and url.type == "object":
+            url = _entry(url, "url")
+        template = self._url(url) if url is not None and (method := self._method(call, form)) else ""
+        if not re.search(r"(?:^@?|[/}])\w", template) or " " in template:
+            return
+        local = row is not None and (row.local or (row.remote and self._is_test))
+        if row is not None and row.remote and not local and not re.match(r"\w+:|//|\{", template):
+            template = f"{{}}/{template.lstrip('/')}"
+        if row is not None and row.served_by and (local or template.startswith("/")):
+            local = True
+            if row.served_by not in self._serving:
+                return
+        self._add(
+            "request",
+            send.client,
+            call.node,
+            reference,
+            template=template,
+            methods=(method,),
+            target=send.app,
+            local=local,
+            flags=("client",) if send.must else (),
+        )
+
+    def _read_form(self, call: Call, reference: Reference) -> _Send | None:
+        """Return what a call sends, and on which client; None for one that sends no request."""
+        chain = reference.chain
+        client, member = self._member(chain)
+        if client is not None and (form := client.calls.get(member)) is not None:
+            return _Send(form, client)
+        root, _, verb = chain.rpartition(".")
+        holders = [(root, verb), (chain, "")]
+        if root.endswith("()"):  # `client.get().uri("/orders")`
+            holder, _, before = root.rpartition(".")
+            holders.append((holder, f"{before}.{verb}"))
+        for holder, name in holders:
+            if not holder:
+                continue
+            key = self._find_client(holder, reference.scope)
+            if key is not None and (form := key[1].members.get(name)) is not None:
+                return _Send(form, key[1], key[0])
+        if not root and chain in self._imported and (_has_url(call) or self._has_path(call)):
+            return _Send(_WRAPPER.members[""], None, chain, must=True)
+        for row in self._rows if self._is_test else ():
+            if row.receivers and re.fullmatch(row.receivers, root) and (form := row.members.get(verb)):
+                return _Send(form, row, root)
+        if verb not in _VERBS and verb not in METHODS:
+            return None
+        receiver = self._receiver(call.node)
+        while receiver is not None and receiver.type in _WRAPS and receiver.named_children:
+            receiver = receiver.named_children[0]
+        if receiver is not None and receiver.type in self._syntax.calls:
+            client_and_maker = self._maker_of(self._chain(receiver))
+            if client_and_maker is not None and (form := client_and_maker[0].members.get(verb)) is not None:
+                target = self._settings(read_call(receiver, "", 0), reference.scope, *client_and_maker)[2]
+                return _Send(form, client_and_maker[0], "", target)  # `request(app).get("/x")`
+        form = Form(verb.upper())
+        if _has_url(call):
+            return _Send(form)
+        if root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
+            return _Send(form, None, root, must=True)
+        return None
+
+    def _find_client(self, holder: str, scope: int) -> tuple[str, Client] | None:
+        """Return the client of a name or field."""
+        if holder.startswith(_FIELDS):
+            return self._clients.get((-2, holder.rpartition(".")[2]))
+        while scope >= 0:
+            if (client := self._clients.get((scope, holder))) is not None:
+                return client
+            scope = self._facts.definitions[scope].parent
+        return self._clients.get((-1, holder))
+
+    def _chain(self, node: Node) -> str:
+        callee = child_of(node, self._syntax.calls[node.type])
+        return text_of(callee).replace("?.", ".")[:100] if callee is not None else ""
+
+    def _receiver(self, node: Node) -> Node | None:
+        """Return the receiver of a call; None for that of a function."""
+        place = self._syntax.calls.get(node.type)
+        callee = child_of(node, place) if place is not None else None
+        fields = self._syntax.members.get(callee.type) if callee is not None else None
+        return child_of(callee, fields[0]) if callee is not None and fields is not None else None
+
+    def _method(self, call: Call, form: Form) -> str:
+        """Return the method of a call, "" for a computed one."""
+        if form.method:
+            return form.method
+        place = call.at(form.method_at)
+        if form.method_at:
+            return next(iter(names_in_list(place)), "") if place is not None else ""
+        options = call.at(form.options)
+        if options is None or (options == call.at(form.url) and options.type != "object"):
+            return "GET"
+        if options.type != "object":
+            return ""
+        value = _entry(options, "method")
+        if value is not None:
+            return next(iter(names_in_list(value)), "")
+        computed = any(
+            child.type == "spread_element" or text_of(child) == "method" for child in options.named_children
+        )
+        return "" if computed else "GET"
+
+    def _has_path(self, call: Call) -> bool:
+        first = call.at((0,))
+        return first is not None and "string" in first.type and text_of(first)[1:2] in ("/", "$")
+
+    def _url(self, node: Node) -> str:
+        """Return a URL without its query."""
+        text = self._templates.text(node) or ""
+        return re.split(r"\?" if text.startswith("@") else r"[?#]", text, maxsplit=1)[0]
+
+    def _argument(self, call: Call, places: Places) -> Node | None:
+        """Return an argument, or the value in an object among the arguments."""
+        if (node := call.at(places)) is not None:
+            return node
+        objects = [node for node in call.positional if node.type == "object"]
+        return next(
+            (
+                value
+                for node in objects
+                for place in places
+                if (value := _entry(node, str(place))) is not None
+            ),
+            None,
+        )
+
+    def _call_at(self, reference: Reference) -> Call | None:
+        node = self._root.descendant_for_byte_range(reference.at, reference.at + 1)
+        while node is not None and node.type not in self._calls:
+            node = node.parent
+            if node is not None and node.start_byte > reference.at:
+                return None
+        return read_call(node, "", 0) if node is not None else None
+
+    def _add(
+        self,
+        kind: str,
+        router: str,
+        node: Node,
+        reference: Reference,
+        *,
+        template: str,
+        target: str,
+        local: bool,
+        methods: tuple[str, ...] = (),
+        flags: tuple[str, ...] = (),
+    ) -> None:
+        flags = (*flags, "test") if local else flags
+        end = node.end_point[0] + 1
+        place = reference.scope, reference.line, reference.column, end
+        self._fragments.append(Fragment(kind, router, template, methods, target, *place, (0, 0, 0, 0), flags))
+
+
+def _has_url(call: Call) -> bool:
+    first = call.at((0,))
+    return first is not None and first.type == "object" and _entry(first, "url") is not None
+
+
+def _entry(node: Node, name: str) -> Node | None:
+    """Return the value of a field in an object."""
+    for child in node.named_children:
+        key = child.child_by_field_name("key")
+        if key is not None and text_of(key).strip("\"'`") == name:
+            return child.child_by_field_name("value")
+    return None

@@ -1,0 +1,196 @@
+"""Declarations that need no reading of other nodes: settings, views, handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import child_of, text_of
+from cortex.graph.frameworks.join import ACTIONS
+from cortex.graph.frameworks.reading.literals import names_in_list
+from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
+from cortex.graph.frameworks.tables.framework import Framework, Setting, Views
+
+#: nesting of types around the call that injects a value
+_INJECTED_MAX = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Arguments):
+    """`holder`: the variable that gets the value of a call; `depth`: nesting."""
+
+    holder: str
+    depth: int
+
+    @property
+    def decorator(self) -> Node | None:
+        """The decorator that the call is."""
+        parent = self.node.parent
+        return parent if parent is not None and parent.type == "decorator" else None
+
+
+def read_call(node: Node, holder: str, depth: int) -> Call:
+    listed = node.child_by_field_name("arguments")
+    arguments = Call(node, [], {}, holder, depth)
+    for child in listed.named_children if listed is not None else ():
+        name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+        if child.type == "argument":
+            value = last_of(child)
+            if name is None:
+                arguments.positional.append(value)
+                continue
+        if child.type in ("argument", "keyword_argument") and name is not None and value is not None:
+            arguments.keywords[text_of(name)] = value
+        elif not child.is_extra:
+            arguments.positional.append(child)
+    return arguments
+
+
+class Rows(Scopes):
+    root: Node
+
+    def _default_router(self, framework: Framework, node: Node) -> str:
+        key = f"={framework.name}"
+        if key not in self.known_routers:
+            self.known_routers[key] = framework
+            self.add("router", key, node, flags=("app",))
+        return key
+
+    def _set(self, call: Call, row: Setting, key: str) -> None:
+        """Change the fragment of a router."""
+        for at, fragment in enumerate(self.fragments):
+            if fragment.kind == "router" and fragment.router == key:
+                template, flags = fragment.template, fragment.flags
+                if row.prefix:
+                    template, computed = self.prefix(call.at(row.prefix))
+                    flags = (*flags, *computed)
+                if row.serves:
+                    flags = (*flags, "app")
+                if row.versions:
+                    flags = (*flags, *self._versions(call))
+                self.fragments[at] = msgspec.structs.replace(fragment, template=template, flags=flags)
+
+    def _versions(self, call: Call) -> tuple[str, ...]:
+        """Return the flags of the versions that a router reads from paths."""
+        options: dict[str, Node] = {}
+        for pair in call.positional[0].named_children if call.positional else ():
+            key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+            if key is not None and value is not None:
+                options[text_of(key)] = value
+        if "type" in options and not text_of(options["type"]).endswith("URI"):
+            return ()
+        mark = self.literals.text(options["prefix"]) if "prefix" in options else "v"
+        default = self.literals.text(options["defaultVersion"]) if "defaultVersion" in options else ""
+        return (
+            ("computed",) if mark is None or default is None else (f"versions={mark}", f"default={default}")
+        )
+
+    def _own_router(self, call: Call, framework: Framework) -> str:
+        """Read `DefaultRouter()`, `NestedRouter(router, "orders", lookup="order")`."""
+        key = self.key(call.holder)
+        self.known_routers[key] = framework
+        prefix, flags = self.prefix(call.at((1,)))
+        lookup, _ = self.prefix(call.keywords.get("lookup"))
+        if prefix:
+            prefix = f"{prefix}/<{lookup}_pk>"
+        if (slash := call.keywords.get("trailing_slash")) is not None and text_of(slash) == "False":
+            self.bare.add(key)
+        self.add("router", key, call.node, template=prefix, flags=flags)
+        return key
+
+    def _inject(self, node: Node, user: str, depth: int = 0) -> None:
+        """Add the functions that the framework calls for an alias or a handler."""
+        if node.type in self.syntax.calls and (callee := node.child_by_field_name("function")):
+            framework, member = self.imported_member(self.dotted(callee))
+            target = read_call(node, "", 0).at((0, "dependency"))
+            if framework is not None and member in framework.injects and target is not None:
+                self.add("injects", user, node, target=self._handler(target), span=span_of(target))
+                return
+        for child in node.named_children if depth < _INJECTED_MAX else ():
+            self._inject(child, user, depth + 1)
+
+    def _views(self, call: Call, row: Views, key: str) -> str:
+        path, target = call.at(row.path), call.at(row.target)
+        if (
+            path is not None
+            and target is not None
+            and self.literals.is_text(path) | (key in self.known_routers)
+        ):
+            template, flags = self.prefix(path)
+            chain = self.dotted(target)
+            flags = (*flags, "views", *(("bare",) if key in self.bare else ()))
+            self.add(
+                "route", key, call.node, template=template, target=chain, span=span_of(target), flags=flags
+            )
+        return key
+
+    def _action(self, call: Call, decorator: Node) -> str:
+        """Read a further route of a class: it belongs to the router `=Orders(actions)`."""
+        target = self._decorated(decorator)
+        if not target:
+            return ""
+        definition = self.facts.definitions[int(target[1:])]
+        key = f"={definition.scope}{ACTIONS}"
+        template, flags = self.prefix(call.at(("url_path",)))
+        if "url_path" not in call.keywords:
+            template = definition.name
+        detail = call.at(("detail",))
+        if detail is not None and text_of(detail) == "True":
+            template = f"<pk>/{template}"
+        listed = call.at(("methods", 0))
+        methods = tuple(names_in_list(listed)) if listed is not None else ("GET",)
+        flags = flags if methods else (*flags, "methods")
+        self.add(
+            "route", key, decorator, template=f"{template}/", methods=methods, target=target, flags=flags
+        )
+        return ""
+
+    def _decorated(self, decorator: Node) -> str | None:
+        """Return the definition that a decorator is above, `#3`; "" if the facts lack it."""
+        around = decorator.parent
+        definition = around.child_by_field_name("definition") if around is not None else None
+        if definition is None:
+            return None
+        name = definition.child_by_field_name("name")
+        at = self.definition_at(name.start_byte) if name is not None else -1
+        return f"#{at}" if at >= 0 else ""
+
+    def _handler(self, target: Node) -> str:
+        """Return the chain of a handler; "" for a function without a name."""
+        if target.child_by_field_name("body") is not None:
+            return ""
+        if target.type in self.syntax.calls:
+            callee = child_of(target, self.syntax.calls[target.type])
+            chain = self.dotted(callee) if callee is not None else ""
+            return f"{chain}()"
+        return self.dotted(target) or "?"
+
+    def _members(self, target: Node) -> Iterator[tuple[str, str]]:
+        """Yield (method, member) of `Orders.as_view({"get": "list"})`."""
+        passed = target.child_by_field_name("arguments")
+        first = passed.named_child(0) if passed is not None and passed.named_child_count else None
+        for pair in first.named_children if first is not None and first.type == "dictionary" else ():
+            texts = [self.literals.text(child) for child in pair.named_children]
+            if len(texts) == 2 and texts[0] and texts[1]:
+                yield texts[0], texts[1]
+
+    def _is_listed(self, node: Node) -> bool:
+        """Return True for the list of a router's routes: `router.urls`."""
+        return self.dotted(node).endswith(self.listed)
+
+    def _name_space(self, target: Node) -> str:
+        """Return the name space of `include(("orders.urls", "orders"), namespace="shop")`."""
+        call = read_call(target, "", 0)
+        first, node = call.at((0,)), call.keywords.get("namespace")
+        if node is None and first is not None and first.type == "tuple" and first.named_child_count > 1:
+            node = first.named_children[1]
+        return (self.literals.text(node) or "") if node is not None else ""
+
+    def _is_include(self, target: Node) -> bool:
+        place = self.syntax.calls.get(target.type)
+        callee = child_of(target, place) if place is not None else None
+        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
+        return framework is not None and member == framework.includes[0]

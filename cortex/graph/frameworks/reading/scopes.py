@@ -1,0 +1,293 @@
+"""Names and routers in the scopes of a file, for read.py."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import child_of, required_module, text_of
+from cortex.graph.facts.facts import Facts, Fragment, Import
+from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.reading.literals import Literals, holes
+from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
+from cortex.graph.frameworks.tables.table import FRAMEWORKS
+
+#: steps of a file's reader, and fragments: blocks that name one another multiply
+STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
+
+_MODULE = re.compile(
+    rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
+)
+
+_PLACED = tuple(framework for framework in FRAMEWORKS if framework.files)
+
+
+def frameworks_of(imports: Sequence[Import]) -> tuple[Framework, ...]:
+    """Return the frameworks that a file imports; () for nearly every file."""
+    modules = {statement.module for statement in imports if _MODULE.match(statement.module)}
+    if not modules:
+        return ()
+    return tuple(framework for framework in FRAMEWORKS if any(is_of(module, framework) for module in modules))
+
+
+def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
+    """Return the frameworks of a file, by its imports, or by its path and text."""
+    imported = frameworks_of(facts.imports)
+    placed = [framework for framework in _PLACED if re.search(framework.files, facts.path)]
+    return imported + tuple(
+        framework
+        for framework in placed
+        if framework not in imported and re.search(framework.holds, root.text or b"")
+    )
+
+
+def with_calls(frameworks: Sequence[Framework], text: bytes) -> tuple[Framework, ...]:
+    """Return the frameworks whose calls a file may have."""
+    return tuple(
+        framework
+        for framework in frameworks
+        if (framework.members or framework.functions) and re.search(framework.holds, text)
+    )
+
+
+def with_attributes(frameworks: Sequence[Framework], text: bytes) -> tuple[Framework, ...]:
+    """Return the frameworks whose attributes a file may have."""
+    return tuple(
+        framework
+        for framework in frameworks
+        if framework.name in _ATTRIBUTES and _ATTRIBUTES[framework.name].search(text)
+    )
+
+
+def _attributes_of(row: Attributes) -> re.Pattern[bytes]:
+    names = {*row.controllers, *row.prefixes, *row.methods, *row.modules}
+    ends = rb"|Controller\b" if row.tokens else b""
+    return re.compile(rb"[@\[,.:]\s*(?:" + "|".join(sorted(names)).encode() + rb")\b" + ends)
+
+
+#: framework → text of every file with its attributes
+_ATTRIBUTES = {
+    framework.name: _attributes_of(framework.attributes)
+    for framework in FRAMEWORKS
+    if framework.attributes is not None
+}
+
+
+def is_of(module: str, framework: Framework) -> bool:
+    return any(module == name or module.startswith((f"{name}.", f"{name}/")) for name in framework.modules)
+
+
+@dataclass(slots=True)
+class Frame:
+    """A function around the reader: its name for keys, the definition, and the routers of its
+    variables ("" for a variable without one).
+    """
+
+    name: str = ""
+    definition: int = -1
+    routers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a call or attribute."""
+
+    node: Node
+    positional: list[Node]
+    keywords: dict[str, Node]
+
+    def at(self, places: Places) -> Node | None:
+        for place in places:
+            if isinstance(place, str):
+                if (node := self.keywords.get(place)) is not None:
+                    return node
+            elif -len(self.positional) <= place < len(self.positional):
+                return self.positional[place]
+        return None
+
+
+class Scopes:
+    """The fragments so far, and the routers of names."""
+
+    def __init__(self, facts: Facts, grammar: Grammar, frameworks: Sequence[Framework]) -> None:
+        self.fragments: list[Fragment] = []
+        self.facts = facts
+        self.syntax, self.rules = grammar.syntax, grammar.rules
+        self.frameworks = frameworks
+        self.literals = Literals()
+        self.frames = [Frame()]
+        #: name → (framework, member) of its import, and all other imported names
+        self.names: dict[str, tuple[Framework, str]] = {}
+        self.imported: set[str] = set()
+        for statement in (statement for statement in facts.imports if statement.name):
+            framework = next(
+                (framework for framework in frameworks if is_of(statement.module, framework)), None
+            )
+            if framework is not None:
+                member = "" if statement.member == "default" else statement.member
+                self.names.setdefault(statement.name, (framework, member))
+            else:
+                self.imported.add(statement.name)
+        self.names |= {name: (framework, "") for framework in frameworks for name in framework.types}
+        self.begins = [definition.begin for definition in facts.definitions]
+        #: router's key → its framework, None for a list
+        self.known_routers: dict[str, Framework | None] = {}
+        #: attributes of any object: `self.app`
+        self.attributes: dict[str, str] = {}
+        #: routers for the first parameter of a function: begin of its node → key
+        self.blocks: dict[int, str] = {}
+        #: groups whose routes have no path: `router.route("/orders").get(list)`
+        self.complete: set[str] = set()
+        self.listed = tuple({f".{framework.listed}" for framework in frameworks if framework.listed})
+        #: routers whose paths end without a slash
+        self.bare: set[str] = set()
+        #: router → the list of functions that are called for each of its routes
+        self.injected: dict[str, Node] = {}
+        #: the list around the reader
+        self.list = ""
+        self.count = self.steps = 0
+
+    def go_on(self) -> bool:
+        """Count a step; return False after too many."""
+        self.steps += 1
+        return self.steps < STEPS_MAX and len(self.fragments) < FRAGMENTS_MAX
+
+    def dotted(self, node: Node) -> str:
+        """Return `a.b.c` or `a.b()`, "" for other expressions."""
+        if node.type in self.syntax.names:
+            return text_of(node)
+        if (fields := self.syntax.members.get(node.type)) is not None:
+            inner, member = child_of(node, fields[0]), child_of(node, fields[1])
+            before = self.dotted(inner) if inner is not None else ""
+            return f"{before}.{text_of(member)}" if before and member is not None else ""
+        return ""
+
+    def look_up(self, chain: str) -> str:
+        if chain.endswith(self.listed):
+            chain = chain.rpartition(".")[0]
+        root, _, rest = chain.partition(".")
+        if not root:
+            return ""
+        for frame in reversed(self.frames):
+            if (key := frame.routers.get(chain)) is not None:
+                return key
+            if root in frame.routers:
+                return self.attributes.get(rest.rpartition(".")[2], "") if rest else ""
+        if root in self.imported:
+            return chain
+        return self.attributes.get(chain.rpartition(".")[2], "") if rest else ""
+
+    def key(self, holder: str = "", *, in_parts: bool = False) -> str:
+        """Return the key for a new router; `in_parts`: a variable may get it in several parts."""
+        around = self.frames[-1].name
+        name = f"{around}.{holder}" if around and holder else holder
+        if not name or (not in_parts and f"={name}" in self.known_routers):
+            self.count += 1
+            name = f"{name or around}~{self.count}"
+        return f"={name}"
+
+    def parameters(self, node: Node) -> Iterator[tuple[str, bool]]:
+        """Yield the name of each parameter, and whether its type is of a framework."""
+        single = node.child_by_field_name("parameter")
+        if single is not None:
+            yield text_of(single), False
+        listed = node.child_by_field_name("parameters")
+        for parameter in listed.named_children if listed is not None else ():
+            kind = parameter.child_by_field_name("type")
+            words = set(re.findall(r"\w+", text_of(kind))) if kind is not None else set()
+            typed = not words.isdisjoint(self.names)
+            name_nodes = parameter.children_by_field_name("name") or parameter.children_by_field_name(
+                "pattern"
+            )
+            for name in name_nodes or parameter.named_children[:1] or [parameter]:
+                yield text_of(name), typed
+
+    def definition_at(self, byte: int) -> int:
+        """Return the innermost definition that holds a byte, -1 for none."""
+        at = bisect.bisect_right(self.begins, byte) - 1
+        while at >= 0 and self.facts.definitions[at].end <= byte:
+            at = self.facts.definitions[at].parent if self.facts.definitions[at].parent >= 0 else at - 1
+        return at
+
+    def imported_member(self, chain: str) -> tuple[Framework | None, str]:
+        if chain.startswith("'"):
+            module, _, rest = chain[1:].partition("'")
+            framework = next((framework for framework in self.frameworks if is_of(module, framework)), None)
+            return framework, rest.lstrip(".")
+        root, _, rest = chain.partition(".")
+        if root not in self.names or any(root in frame.routers for frame in self.frames):
+            return None, ""
+        framework, member = self.names[root]
+        return framework, (rest or member).rpartition(".")[2]
+
+    def frameworks_of(self, key: str) -> Sequence[Framework]:
+        framework = self.known_routers.get(key)
+        return (framework,) if framework is not None else self.frameworks
+
+    def called_name(self, callee: Node) -> str:
+        """Return the chain of a called function, also of a required module: `'./users'.make`."""
+        if not self.syntax.requires:
+            return self.dotted(callee)
+        if module := required_module(callee):
+            return f"'{module}'"
+        fields = self.syntax.members.get(callee.type)
+        inner, member = (child_of(callee, name) for name in fields) if fields else (None, None)
+        if inner is not None and member is not None and (module := required_module(inner)):
+            return f"'{module}'.{text_of(member)}"
+        return self.dotted(callee)
+
+    def prefix(self, node: Node | None) -> tuple[str, tuple[str, ...]]:
+        """Return (literal text, ()), or (text with names of constants, the flag `computed`)."""
+        if node is None:
+            return "", ()
+        text = self.literals.text(node)
+        if text is not None:
+            return text, ()
+        text = self.literals.template(node) or ""
+        variables = {name for frame in self.frames for name in frame.routers}
+        if not variables.isdisjoint(name.partition(".")[0] for name in holes(text)):
+            text = ""
+        return text or self.dotted(node), ("computed",)
+
+    def add(
+        self,
+        kind: str,
+        router: str,
+        node: Node,
+        *,
+        template: str = "",
+        methods: tuple[str, ...] = (),
+        target: str = "",
+        span: tuple[int, int, int, int] = (0, 0, 0, 0),
+        flags: tuple[str, ...] = (),
+    ) -> None:
+        row, column = node.start_point
+        self.fragments.append(
+            Fragment(
+                kind,
+                router,
+                template,
+                methods,
+                target,
+                self.frames[-1].definition,
+                row + 1,
+                column,
+                node.end_point[0] + 1,
+                span,
+                flags,
+            )
+        )
+
+
+def last_of(node: Node) -> Node:
+    """Return the last child with a name; the node itself without one."""
+    return node.named_children[-1] if node.named_children else node
+
+
+def span_of(node: Node) -> tuple[int, int, int, int]:
+    (row, column), (end, last) = node.start_point, node.end_point
+    return row + 1, column, end + 1, last

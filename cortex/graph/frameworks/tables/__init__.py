@@ -1,0 +1,1 @@
+"""The descriptions of frameworks and of clients."""

@@ -1,0 +1,229 @@
+"""The frameworks. A new one is a description here (docs/FRAMEWORKS.md)."""
+
+from __future__ import annotations
+
+from cortex.graph.frameworks.tables.framework import (
+    METHODS,
+    USUAL_METHODS,
+    Attributes,
+    Framework,
+    Group,
+    Mount,
+    Route,
+    Router,
+    Setting,
+    Views,
+)
+
+_LOWER = {method.lower(): Route((method,)) for method in METHODS}
+_DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
+_GO_METHODS = {"Connect": Route(("CONNECT",))} | {method.title(): Route((method,)) for method in METHODS}
+
+FLASK = Framework(
+    "flask",
+    ("flask",),
+    routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",))},
+    members={
+        **{name: _DECORATORS[name] for name in map(str.lower, USUAL_METHODS)},
+        "route": Route(("GET",), (0, "rule"), (), ("methods",)),
+        "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",)),
+        "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True),
+    },
+    class_methods=True,
+)
+_STARLETTE_ROUTE = Route(("GET",), (0, "path"), (1, "endpoint", "route"), (2, "methods"))
+FASTAPI = Framework(
+    "fastapi",
+    ("fastapi", "starlette"),
+    routers={
+        "FastAPI": Router(app=True, routes=("routes",)),
+        "Starlette": Router(app=True, routes=("routes", 1)),
+        "APIRouter": Router(prefix=("prefix",), routes=("routes",)),
+        "Router": Router(routes=("routes", 0)),
+    },
+    members={
+        **_DECORATORS,
+        "api_route": Route(("GET",), (0, "path"), (), ("methods",)),
+        "route": Route(("GET",), (0, "path"), (), (1, "methods")),
+        "websocket": Route(("WEBSOCKET",), (0, "path"), ()),
+        "websocket_route": Route(("WEBSOCKET",), (0, "path"), ()),
+        "add_api_route": Route(("GET",), (0, "path"), (1, "endpoint"), ("methods",)),
+        "add_route": _STARLETTE_ROUTE,
+        "add_api_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
+        "add_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "route")),
+        "include_router": Mount(("prefix",), (0, "router"), is_sure=True),
+        "mount": Mount((0, "path"), (1, "app")),
+    },
+    functions={
+        "Route": _STARLETTE_ROUTE,
+        "WebSocketRoute": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
+        "Mount": Mount((0, "path"), (1, "app", "routes")),
+    },
+    class_methods=True,
+    injects=frozenset({"Depends", "Security"}),
+    injected="dependencies",
+)
+DJANGO = Framework(
+    "django",
+    ("django.urls", "django.conf.urls"),
+    functions={
+        name: Route(path=(0, "route", "regex"), target=(1, "view"), name=("name", 3))
+        for name in ("path", "re_path", "url")
+    },
+    includes=("include", "urlpatterns"),
+    root="urlpatterns",
+    holds=rb"\b(?:path|url|include)\(|urlpatterns",
+    listed="urls",
+)
+REST = Framework(
+    "rest framework",
+    ("rest_framework",),
+    members={"register": Views((0, "prefix"), (1, "viewset"))},
+    suffix="Router",
+    listed="urls",
+    files=r"(?:url|route|/api).*\.py$",
+    holds=rb"Router\(|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
+)
+EXPRESS = Framework(
+    "express",
+    ("express",),
+    routers={"": Router(app=True), "Router": Router()},
+    members={**_LOWER, "all": Route(), "route": Group(complete=True), "use": Mount((0,), (-1,))},
+)
+GIN = Framework(
+    "gin",
+    ("github.com/gin-gonic/gin",),
+    routers={"Default": Router(app=True), "New": Router(app=True)},
+    members={
+        **{method: Route((method,)) for method in METHODS},
+        "Any": Route(),
+        "Handle": Route(path=(1,), methods_at=(0,)),
+        "Group": Group(),
+    },
+)
+ECHO = Framework(
+    "echo",
+    ("github.com/labstack/echo",),
+    routers={"New": Router(app=True)},
+    members={
+        **{method: Route((method,), target=(1,)) for method in METHODS},
+        "Any": Route(target=(1,)),
+        "Add": Route(path=(1,), target=(2,), methods_at=(0,)),
+        "Group": Group(),
+    },
+)
+CHI = Framework(
+    "chi",
+    ("github.com/go-chi/chi",),
+    routers={"NewRouter": Router(app=True), "NewMux": Router(app=True)},
+    members={
+        **_GO_METHODS,
+        "Method": Route(path=(1,), methods_at=(0,)),
+        "MethodFunc": Route(path=(1,), methods_at=(0,)),
+        "Handle": Route(),
+        "HandleFunc": Route(),
+        "Mount": Mount((0,), (1,), is_sure=True),
+        "Route": Group(),
+        "Group": Group(()),
+        "With": Group(()),
+    },
+)
+_HANDLE = Route(template_has_method=True)
+NET_HTTP = Framework(
+    "net/http",
+    ("net/http",),
+    routers={"NewServeMux": Router(app=True)},
+    members={"Handle": _HANDLE, "HandleFunc": _HANDLE},
+    functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
+    is_router=True,
+)
+_VALUE = (0, "value", "path")
+SPRING = Framework(
+    "spring",
+    ("org.springframework.web.bind.annotation", "org.springframework.stereotype"),
+    attributes=Attributes(
+        frozenset({"RestController", "Controller"}),
+        {"RequestMapping": _VALUE},
+        {
+            "RequestMapping": Route(path=_VALUE, methods_at=("method",)),
+            **{f"{method.title()}Mapping": Route((method,), _VALUE) for method in USUAL_METHODS},
+        },
+        clients=frozenset({"FeignClient"}),
+    ),
+)
+NEST = Framework(
+    "nest",
+    ("@nestjs/common", "@nestjs/core"),
+    routers={"create": Router(routes=(0,))},
+    members={
+        "setGlobalPrefix": Setting(prefix=(0,)),
+        "enableVersioning": Setting(versions=True),
+        "listen": Setting(serves=True),
+        "init": Setting(serves=True),
+    },
+    holds=rb"NestFactory|setGlobalPrefix|enableVersioning",
+    attributes=Attributes(
+        frozenset(),
+        {"Controller": (0, "path")},
+        {"All": Route(path=(0,)), "Sse": Route(("GET",))}
+        | {method.title(): Route((method,)) for method in METHODS},
+        modules={"Module": ("controllers", "imports")},
+        version="Version",
+    ),
+)
+RAILS = Framework("rails", (), files=r"(?:^|/)config/routes(?:/.*)?\.rb$")
+LARAVEL = Framework(
+    "laravel",
+    (),
+    files=r"(?:^|/)(?:routes/.*|bootstrap/app|.*(?:ServiceProvider|[Rr]outes?))\.php$",
+    holds=rb"\bRoute::|\$router->|->withRouting\(",
+)
+_TEMPLATE = (0, "template", "pattern")
+_MAPPED = Route(path=_TEMPLATE, target=(1, "handler", "requestDelegate"))
+ASPNET = Framework(
+    "asp.net",
+    ("Microsoft.AspNetCore",),
+    routers={"Create": Router(app=True), "CreateBuilder": Router(app=True)},
+    members={
+        **{
+            f"Map{method.title()}": Route((method,), _MAPPED.path, _MAPPED.target) for method in USUAL_METHODS
+        },
+        "Map": _MAPPED,
+        "MapMethods": Route(path=_TEMPLATE, target=(2, "handler"), methods_at=(1, "httpMethods")),
+        "MapGroup": Group((0, "prefix")),
+        "UseEndpoints": Group(()),
+    },
+    attributes=Attributes(
+        frozenset({"ApiController"}),
+        {"Route": _TEMPLATE},
+        {
+            "Route": Route(path=_TEMPLATE),
+            "AcceptVerbs": Route(path=("Route",), methods_at=(0,)),
+            **{
+                f"Http{method.title()}": Route((method,), _TEMPLATE)
+                for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+            },
+        },
+        tokens=True,
+    ),
+    types=frozenset({"WebApplication", "IApplicationBuilder", "IEndpointRouteBuilder", "RouteGroupBuilder"}),
+    files=r"\.cs$",
+    holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods)\(",
+)
+
+FRAMEWORKS = (
+    FLASK,
+    FASTAPI,
+    DJANGO,
+    REST,
+    EXPRESS,
+    GIN,
+    ECHO,
+    CHI,
+    NET_HTTP,
+    SPRING,
+    NEST,
+    RAILS,
+    LARAVEL,
+    ASPNET,
+)

@@ -1,0 +1,1 @@
+"""A person's review: candidates, notes of strangers, closed notes, and the history of notes."""

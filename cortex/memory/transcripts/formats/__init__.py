@@ -1,0 +1,1 @@
+"""The files of sessions by program, and their lines as exchanges."""

@@ -1,0 +1,1 @@
+"""Notes and candidates that sessions yield: commits, changed files, hand-overs, sentences."""

@@ -1,0 +1,1 @@
+"""The index of exchanges, search in it, and sessions in answers."""

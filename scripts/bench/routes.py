@@ -1,0 +1,301 @@
+"""A benchmark of routes and requests at whole applications, beside codegraph.
+
+    python scripts/bench/routes.py FRAMEWORK=FOLDER … [--routes FILE …] [--peer FOLDER] [--sample N]
+
+FRAMEWORK is rails, laravel, spring or aspnet; FOLDER is a checkout, and its name the application's.
+The truth: Rails' own router draws `config/routes.rb` (peers/routes.rb, with Debian's actionpack),
+PHP runs Laravel's files (`--routes`, with peers/routes.php in Laravel's place), and of Spring and
+ASP.NET every annotation with literal text or a constant is read line by line, by `_annotated`.
+`recall`: routes of the truth that we have, by method and path with parameters without names;
+`handlers`: of these the ones that lead to the class and method of the truth. `--peer`: a folder
+with a copy of each application that codegraph has indexed. `--sample`: prints requests with their
+routes, drawn evenly over the applications, to be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from report import add_json, begin, print_table, write
+
+from cortex.graph.facts.tables import Packed
+from cortex.graph.frameworks.join import join_routes
+from cortex.graph.frameworks.match import match_requests
+from cortex.graph.languages.table import LANGUAGES
+from cortex.graph.resolution.project import Project
+from cortex.indexer.store.graph_bodies import Bodies, Tools
+from cortex.indexer.store.graph_facts import facts_of, may_have_facts
+from cortex.indexer.store.graph_roots import read_roots
+from cortex.indexer.syntax.source import decode, digest
+from cortex.terms.kinds import ROUTE_KINDS
+from cortex.terms.paths import is_example, is_test
+
+PEERS = Path(__file__).parent / "peers"
+#: (method, path) → handler
+Routes = dict[tuple[str, str], set[str]]
+_METHODS = "Get|Post|Put|Delete|Patch"
+_ANNOTATION = {
+    "spring": re.compile(rf"^\s*@({_METHODS}|Request)Mapping\b(?:\((.*))?"),
+    "aspnet": re.compile(rf"^\s*\[(?:.*, )?Http({_METHODS})\b(?:\((.*))?|^\s*\[(Route)\((.*)"),
+}
+_CLASS = re.compile(r"^\s*(?:[\w@]+ )*class (\w+)")
+_TEXT = re.compile(r'"([^"]*)"')
+_SIGNATURE = re.compile(r"^\s*(?:public|protected|private)?\s*(?:[\w<>\[\], ?.]+)\s(\w+)\s*\(")
+
+
+def normal(method: str, path: str) -> tuple[str, str]:
+    path = re.sub(r"\(\.:format\)$", "", path)
+    path = re.sub(r"\{[^}]*\}|<[^>]*>|[:*]\w+", "{}", path).lower()
+    return method, "/" + path.strip("/")
+
+
+def plain(name: str) -> str:
+    """Return the class and the member of a handler, in a form that all frameworks share."""
+    owner, _, member = re.split(r"[@#]", name)[0], "", re.split(r"[@#]", name)[-1]
+    if "#" in name:
+        owner = "".join(word.title() for word in owner.rpartition("/")[2].split("_")) + "Controller"
+    elif "@" not in name:
+        owner, _, member = name.partition("~")[0].rpartition(":")[2].rpartition(".")
+    owner = re.split(r"[.\\]", owner)[-1]
+    return f"{owner}.{member}".lower()
+
+
+def drawn(command: Sequence[str]) -> Routes:
+    routes: Routes = {}
+    for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+        method, path, handler = line.split(" ", 2)
+        routes.setdefault(normal(method, path), set()).add("" if handler in ("-", "#") else plain(handler))
+    return routes
+
+
+def annotated(folder: Path, framework: str) -> Routes:
+    """Return the routes of annotations, by lines."""
+    routes: Routes = {}
+    ending = ".java" if framework == "spring" else ".cs"
+    files = [
+        path
+        for path in sorted(folder.rglob(f"*{ending}"))
+        if not is_test(path.relative_to(folder).as_posix())
+    ]
+    texts = {path: path.read_text(errors="replace") for path in files}
+    constants = {
+        name: value
+        for text in texts.values()
+        for name, value in re.findall(r'String (\w+) = ([^;"]*"[^"]*");', text)
+    }
+    for text in texts.values():
+        if "Mapping" in text or "[Http" in text:
+            for method, path, handler in _annotated(text.splitlines(), framework, constants):
+                routes.setdefault(normal(method, path), set()).add(plain(handler))
+    return routes
+
+
+def _annotated(lines: list[str], framework: str, constants: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    owner, prefixes, pending, routed = "", [""], list[tuple[str, list[str]]](), list[str]()
+    for number, line in enumerate(lines):
+        if match := _CLASS.match(line):
+            owner = match[1]
+            prefixes = routed or [paths[0] for _, paths in pending if paths] or [""]
+            pending, routed = [], []
+        elif match := _ANNOTATION[framework].match(line):
+            name, text = (group or "" for group in (match.groups() if match[1] else match.groups()[2:])[:2])
+            if "(" in line and ")" not in line:
+                text += " ".join(lines[number + 1 : number + 6]).partition(")")[0]
+            paths = _paths(text, constants)
+            if name in ("Route", "Request") and not re.search(r"RequestMethod\.(\w+)", text):
+                routed = paths or [""]
+            else:
+                verb = re.search(r"RequestMethod\.(\w+)", text)
+                pending.append((verb[1] if verb else name, paths))
+        elif (
+            pending
+            and owner
+            and (match := _SIGNATURE.match(line))
+            and not line.strip().startswith(("@", "[", "new "))
+        ):
+            for verb, paths in pending:
+                for prefix in prefixes:
+                    for path in paths or routed or [""]:
+                        full = (
+                            path[1:]
+                            if path.startswith("~")
+                            else path
+                            if framework == "aspnet" and path.startswith("/")
+                            else f"{prefix.rstrip('/')}/{path.lstrip('/')}"
+                        )
+                        full = re.sub(r"(?i)\[controller\]", owner.removesuffix("Controller"), full)
+                        full = re.sub(r"(?i)\[action\]", match[1].removesuffix("Async"), full)
+                        yield verb.upper(), full, f"{owner}@{match[1]}"
+            pending, routed = [], []
+
+
+def _paths(text: str, constants: dict[str, str]) -> list[str]:
+    text = re.split(r"\b(?:produces|consumes|params|headers|Name|Order) *=", text)[0]
+    for _ in range(3):
+        text = re.sub(r"\b[A-Z][A-Z_]+\b", lambda name: constants.get(name[0], name[0]), text)
+    text = re.sub(r'"\s*\+\s*"', "", text)
+    return _TEXT.findall(text)
+
+
+def graph_of(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the nodes and edges of the files with routes or requests."""
+    facts: dict[str, Packed] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if (
+            path.is_file()
+            and may_have_facts(name)
+            and not re.search(r"(?:^|/)(?:\.|node_modules/|vendor/)", name)
+        ):
+            content = path.read_bytes()
+            source = decode(name, content) if len(content) < 400_000 else None
+            packed = (
+                facts_of(source, digest(content))
+                if source is not None and not isinstance(source, str)
+                else None
+            )
+            if packed is not None:
+                facts[name] = packed
+    project = Project(LANGUAGES, read_roots(str(folder), set(facts)))
+    project.update(facts)
+    bodies = Bodies(Tools(project), None, {})
+    parts = [orjson.loads(bodies._resolve(name)) for name in facts if project.index(name).facts.fragments]
+    return [node for part in parts for node in part[0]], [edge for part in parts for edge in part[1]]
+
+
+def ours(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Routes:
+    handlers: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge["type"] == "routes_to":
+            handlers.setdefault(edge["from"], []).append(edge["to"])
+    routes: Routes = {}
+    for route in join_routes(nodes):
+        names = [route.override_of(name) or name for name in handlers.get(route.id, [])] + handlers.get(
+            route.id, []
+        )
+        if not (is_test(route.file) or is_example(route.file) or route.is_open):
+            routes.setdefault(normal(route.method, route.path), set()).update(map(plain, names))
+    return routes
+
+
+def codegraph(folder: Path) -> Routes:
+    routes: Routes = {}
+    with sqlite3.connect(folder / ".codegraph" / "codegraph.db") as database:
+        rows = database.execute(
+            "select n.name, n.file_path, t.qualified_name from nodes n left join edges e on e.source = n.id "
+            "left join nodes t on t.id = e.target where n.kind = 'route'"
+        )
+        for name, file, handler in rows:
+            method, _, path = name.partition(" ")
+            if path and not is_test(file):
+                end = plain((handler or "").replace("::", ".")) if handler else ""
+                routes.setdefault(normal(method, path), set()).add(end)
+    return routes
+
+
+def judge(truth: Routes, routes: Routes) -> dict[str, float]:
+    any_method = {path for method, path in routes if method == "ANY"}
+    have = [key for key in truth if key in routes or key[1] in any_method]
+    named = [key for key in have if truth[key] - {""} and key in routes]
+    # a class without the action is the handler of its route
+    right = [
+        key
+        for key in named
+        if (truth[key] | {f".{name.partition('.')[0]}" for name in truth[key]}) & routes[key]
+    ]
+    return {
+        "recall": round(len(have) / max(len(truth), 1), 3),
+        "handlers": round(len(right) / max(len(named), 1), 3),
+        "further": len(routes.keys() - truth.keys()),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("applications", nargs="+")
+    parser.add_argument("--routes", nargs="*", default=[])
+    parser.add_argument("--peer", type=Path)
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--missing", action="store_true", help="print the routes of the truth that we lack")
+    add_json(parser)
+    arguments = parser.parse_args()
+    figures = begin("routes") | {"applications": {}}
+    sampled = random.Random(7)
+    for application in arguments.applications:
+        framework, _, name = application.partition("=")
+        folder = Path(name)
+        if framework == "rails":
+            truth = drawn(["ruby", str(PEERS / "routes.rb"), name])
+        elif framework == "laravel":
+            truth = drawn(
+                ["php", str(PEERS / "routes.php"), name, *(str(folder / file) for file in arguments.routes)]
+            )
+        else:
+            truth = annotated(folder, framework) if framework in _ANNOTATION else {}
+        nodes, edges = graph_of(folder)
+        routes = ours(nodes, edges)
+        row: dict[str, Any] = {"framework": framework, "truth": len(truth), "cortex": judge(truth, routes)}
+        if (
+            arguments.peer is not None
+            and (arguments.peer / folder.name / ".codegraph" / "codegraph.db").exists()
+        ):
+            row["codegraph"] = judge(truth, codegraph(arguments.peer / folder.name))
+        fragments = [node for node in nodes if node["kind"] in ROUTE_KINDS]
+        matches, by_id = match_requests(fragments), {node["id"]: node for node in fragments}
+        names = {route.id: route.name for route in join_routes(fragments)}
+        requests = [by_id[edge["to"]] for edge in edges if edge["type"] == "requests"]
+        led = [node for node in requests if node["id"] in matches]
+        row |= {"requests": len(requests), "led": len(led)}
+        figures["applications"][folder.name] = row
+        for node in sampled.sample(led, min(arguments.sample // len(arguments.applications), len(led))):
+            match = matches[node["id"]]
+            ends = " | ".join(names[route] for route in match.routes)
+            print(f"{node['file']}:{node['start_line']}\t{node['method']} {node['path']}\t{ends}")
+        for key in sorted(truth.keys() - routes.keys()) if arguments.missing else ():
+            print("missing", *key, *truth[key])
+        for key in sorted(truth.keys() & routes.keys()) if arguments.missing else ():
+            if not judge({key: truth[key]}, routes)["handlers"] and truth[key] - {""}:
+                print("handler", *key, truth[key], routes[key])
+    print_table(
+        [
+            "application",
+            "framework",
+            "routes",
+            "recall",
+            "handlers",
+            "codegraph's",
+            "handlers",
+            "requests",
+            "led",
+        ],
+        [
+            [
+                name,
+                row["framework"],
+                row["truth"],
+                row["cortex"]["recall"],
+                row["cortex"]["handlers"],
+                row.get("codegraph", {}).get("recall", ""),
+                row.get("codegraph", {}).get("handlers", ""),
+                row["requests"],
+                row["led"],
+            ]
+            for name, row in figures["applications"].items()
+        ],
+    )
+    if arguments.json:
+        write(figures)
+
+
+if __name__ == "__main__":
+    main()
