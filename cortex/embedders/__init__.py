@@ -14,7 +14,7 @@ from cortex.settings.config import Config
 from cortex.settings.table import Provider
 from cortex.system.errors import Misconfigured, Unavailable
 
-__all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_embedder"]
+__all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_apart", "open_embedder"]
 
 #: embedding.provider → the function that opens it from a Config, imported on demand: a process
 #: loads only the libraries of its own embedder
@@ -33,6 +33,17 @@ def open_embedder(config: Config) -> Embedder:
     does not answer.
     """
     return _make(config, EMBEDDERS[config.embedding.provider])
+
+
+def open_apart(config: Config) -> Embedder:
+    """As `open_embedder`, with an ONNX model in a process of its own, which is started with the
+    first text; the dimensions are those of the model.
+    """
+    if config.embedding.provider != "onnx":
+        return open_embedder(config)
+    from cortex.embedders.child import ChildEmbedder
+
+    return ChildEmbedder(config)
 
 
 def check_embedder(config: Config) -> None:

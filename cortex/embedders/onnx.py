@@ -4,6 +4,7 @@ graphics card, with the libraries of the extra `onnx`. model_folder.py reads the
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
@@ -19,6 +20,7 @@ from cortex.settings.config import Config
 from cortex.system.arrays import Array
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add
+from cortex.system.process import allocator
 from cortex.system.process.cores import count_cores
 from ipc.messages import Mode
 
@@ -50,12 +52,29 @@ def open_onnx(config: Config) -> OnnxEmbedder:
     library, a file or the device is missing, or the model does not embed text.
     """
     folder, recipe = _check_folder(config)
+    tokenizer, model, identity = _read_model(config, folder)
+    session = _open_session(folder.path, model, config.embedding.device)
+    del model
+    embedder = OnnxEmbedder(identity, folder.path, recipe, tokenizer, session)
+    allocator.trim()  # loading takes twice the memory of the loaded model
+    return embedder
+
+
+def describe_onnx(config: Config) -> tuple[str, int]:
+    """Return the identity and the dimensions that `open_onnx` would give, without loading the
+    model: the configured dimensions where its folder has none. Raises Misconfigured.
+    """
+    folder, recipe = _check_folder(config)
+    *_, identity = _read_model(config, folder)
+    return identity, recipe.dimensions or config.embedding.dimensions
+
+
+def _read_model(config: Config, folder: ModelFolder) -> tuple[bytes, bytes, str]:
+    """Return the tokenizer, the model, and the identity."""
     tokenizer = folder.read("tokenizer.json", TOKENIZER_BYTES_MAX)
     model = folder.read(_model_name(folder), MODEL_BYTES_MAX)
     name = config.embedding.model or folder.path.name.replace("@", "-")
-    identity = name if "@" in name else f"{name}@{folder.digest}"
-    session = _open_session(folder.path, model, config.embedding.device)
-    return OnnxEmbedder(identity, folder.path, recipe, tokenizer, session)
+    return tokenizer, model, name if "@" in name else f"{name}@{folder.digest}"
 
 
 def check_onnx(config: Config) -> int:
@@ -153,6 +172,7 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[(provider, provider_options)])
+        session._model_bytes = b""  # noqa: SLF001 - a copy of the file, for another choice of the device
     except Exception as error:  # the library's errors have no common base class
         raise Misconfigured(f"The model in {path} cannot be loaded ({_reason(error)}).") from error
     if session.get_providers()[0] != provider:  # it falls back to the CPU, and only logs that
@@ -174,7 +194,8 @@ class OnnxEmbedder:
         """Raises Misconfigured for a model or tokenizer that does not work here."""
         self.identity = identity
         self._path, self._recipe, self._session = path, recipe, session
-        self._tokenizer = self._open_tokenizer(tokenizer)
+        self._tokenizer, self._tokenizer_file = self._open_tokenizer(tokenizer), tokenizer
+        self._tokenizer.enable_truncation(recipe.tokens_max)
         self._inputs = {tensor.name: tensor.type for tensor in session.get_inputs()}
         if strange := [name for name in self._inputs if name not in INPUTS]:
             raise Misconfigured(
@@ -203,21 +224,23 @@ class OnnxEmbedder:
         lines = [_clean(line).strip() for line in text.split("\n")]
         return sum(len(self._counter.encode(line, add_special_tokens=False).ids) for line in lines if line)
 
+    @functools.cached_property
+    def _counter(self) -> Any:
+        """The tokenizer for counting, which does not truncate."""
+        return self._open_tokenizer(self._tokenizer_file)
+
     def _prepared(self, text: str, mode: Mode) -> str:
         text = _clean(text[: TOKEN_CHARS_MAX * self._recipe.tokens_max])
         text = (self._recipe.prompts or {}).get(mode, "") + text
         return text.lower() if self._recipe.lower_case else text
 
     def _open_tokenizer(self, raw: bytes) -> Any:
-        """Return the tokenizer; also set the one for counting, which does not truncate."""
         from tokenizers import Tokenizer
 
         try:
-            tokenizer, self._counter = (Tokenizer.from_str(raw.decode("utf-8")) for _ in range(2))
-            for instance in (tokenizer, self._counter):
-                instance.no_padding()
-                instance.no_truncation()
-            tokenizer.enable_truncation(self._recipe.tokens_max)
+            tokenizer = Tokenizer.from_str(raw.decode("utf-8"))
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
         except Exception as error:  # it raises nothing but this class
             raise Misconfigured(
                 f"{self._path / 'tokenizer.json'} cannot be read ({_reason(error)})."

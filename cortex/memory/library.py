@@ -4,7 +4,7 @@ until it is closed. Nothing leaves the machine.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
@@ -151,15 +151,16 @@ class Library:
         embedder: Embedder | None = None,
         home: Path | None = None,
         driver: Driver | Server = PLAIN,
+        model: Callable[[], Embedder] | None = None,
     ) -> Library:
         """Open the data folder; it is made if it is missing. `project`: the notes to work on.
-        `home`, `driver`: for a sealed or a team's memory, see `Memory`.
+        `home`, `driver`, `model`: see `Memory`.
 
         Raises Misconfigured when another process owns the folder, Unavailable when it cannot be
         used, and Damaged for a database that cannot be read.
         """
         folder = Path(path).expanduser().absolute()
-        memory = Memory(folder, embedder or open_static(), home=home, driver=driver)
+        memory = Memory(folder, embedder or open_static(), home=home, driver=driver, model=model)
         try:
             _propose_old_notes(memory)
             return cls(memory, project=project)

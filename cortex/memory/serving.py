@@ -10,10 +10,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cortex import __version__
+from cortex.embedders import open_apart
+from cortex.embedders.static import open_static
 from cortex.memory.briefings import briefing_file
 from cortex.memory.doctor import warn_of_network_folder
 from cortex.memory.library import Library
@@ -28,6 +31,7 @@ from cortex.memory.team.server_address import server_of
 from cortex.memory.transcripts.formats import spool
 from cortex.memory.transcripts.sessions import FollowedProjects
 from cortex.memory.upkeep.run import due_upkeep
+from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
@@ -90,7 +94,9 @@ class MemoryWorker:
                 self._data.make()
                 self._driver = driver_of(self._data)
                 driver = server_of(self._data) or self._driver
-                self._library = Library.open(self._data.root, home=self._data.home, driver=driver)
+                self._library = Library.open(
+                    self._data.root, home=self._data.home, driver=driver, **self._embedders()
+                )
                 self._library.memory.upkeep.settings = self._data.settings
             except CortexError as error:
                 self._fault, self._retry_at = error, time.monotonic() + PAUSE_S
@@ -104,6 +110,15 @@ class MemoryWorker:
                 with contextlib.suppress(OSError):
                     files.remove_tree(self._data.root / spool.FOLDER)
         return self._library
+
+    def _embedders(self) -> dict[str, Any]:
+        """The built-in embedder with the configured dimensions, or the function that opens another
+        one beside it.
+        """
+        embedding = self._data.embedder
+        if embedding.provider == "static":
+            return {"embedder": open_static(dimensions=embedding.dimensions)}
+        return {"model": partial(open_apart, Config(root=self._data.root, embedding=embedding))}
 
     def close(self) -> None:
         self._drop("")
@@ -120,6 +135,8 @@ class MemoryWorker:
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; send it as a write.")
         library = self.ready()
+        if library.memory.model and request.channel != SESSIONS:
+            library.memory.model.wake()
         with self._guard(writes=request.writes), library.memory.store.database.moment():
             if request.project and request.channel != SESSIONS:
                 self._followed_projects.remember(library, request.project, request.place[:PLACE_CHARS_MAX])
@@ -233,6 +250,8 @@ class MemoryWorker:
             with self._guard(writes=False), self._tolerate_outage():
                 self._library.memory.exchange_index.catch_up()
                 self._render()
+                if model := self._library.memory.model:
+                    model.rest()
         self._copy_when_due()
         return False
 
@@ -240,10 +259,15 @@ class MemoryWorker:
         """Seconds between two calls of `reload`: one second while there is something to save."""
         if self._library is None:
             return CHECK_S
-        unfound = False
+        has_work = False
         with self._tolerate_outage():
-            unfound = self._library.memory.exchange_index.has_work
-        return PAUSE_S if self._changed or self._to_brief or unfound else CHECK_S
+            memory = self._library.memory
+            has_work = memory.exchange_index.has_work or self._has_to_embed()
+        return PAUSE_S if self._changed or self._to_brief or has_work else CHECK_S
+
+    def _has_to_embed(self) -> bool:
+        memory = self._library.memory if self._library else None
+        return bool(memory and memory.model and memory.model.has_work(memory.reached))
 
     def _render(self) -> None:
         """Render one of the briefings that may have changed, some time after the last write."""
@@ -253,9 +277,11 @@ class MemoryWorker:
             briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
-        """Upkeep that is due, after a while without calls; the next call ends it, and it goes on
-        later.
+        """The embedding of notes by a model, between calls; else upkeep that is due, after a while
+        without calls: the next call ends it, and it goes on later.
         """
+        if self._library and (model := self._library.memory.model) and self._has_to_embed():
+            return self._in_slices(model.steps(), writes=False)
         if self._library is None or time.monotonic() - self._last_call < self._quiet_s:
             return None
         slices = None
@@ -276,6 +302,8 @@ class MemoryWorker:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}
         if self._library is not None and self._library.memory.store.database.shared:
             info["database"] = self._library.memory.store.database.label
+        if self._library is not None and (model := self._library.memory.model):
+            info["embedder"] = model.status(self._library.memory.reached)
         if warning := warn_of_network_folder(self._data.root):
             info["warnings"] = [warning]
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))

@@ -35,6 +35,7 @@ from cortex.settings.folders.home import (
     user_config,
     user_home,
 )
+from cortex.settings.table import MEMORY_EMBEDDING, Embedding
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.git import search_path
@@ -80,7 +81,10 @@ def check(owner: Owner, *, http: bool = False) -> None:
     """
     if isinstance(owner, Config):
         _check_settings(owner)
-    elif owner.settings.database:
+        _check_embedding(owner.embedding, "embedding")
+    else:
+        _check_embedding(owner.embedding, MEMORY_EMBEDDING)
+    if not isinstance(owner, Config) and owner.settings.database:
         raise Misconfigured(
             "memory.database names a server, which needs a network, and a sandbox has none: leave it out, "
             f"{_OFF}."
@@ -99,20 +103,22 @@ def _check_settings(config: Config) -> None:
             f"The project {config.root} holds your home folder, which a sandbox is to keep out: name a project "
             f"below it, {_OFF}."
         )
-    embedding = config.embedding
-    if embedding.provider in ("http", "local"):
-        raise Misconfigured(
-            f"embedding.provider is {embedding.provider}, which needs a network, and a sandbox has none: set it "
-            f"to static or onnx, {_OFF}."
-        )
-    if embedding.device != "cpu":
-        raise Misconfigured(
-            f"embedding.device is {embedding.device}, and a sandbox has no devices: set it to cpu, {_OFF}."
-        )
     if config.explicit_chunks:
         raise Misconfigured(
             f"server.chunks_dir is {config.server.chunks_dir!r}, and a sandbox writes to the cache alone: leave "
             f"it out, {_OFF}."
+        )
+
+
+def _check_embedding(embedding: Embedding, section: str) -> None:
+    if embedding.provider in ("http", "local"):
+        raise Misconfigured(
+            f"{section}.provider is {embedding.provider}, which needs a network, and a sandbox has none: set it "
+            f"to static or onnx, {_OFF}."
+        )
+    if embedding.device != "cpu":
+        raise Misconfigured(
+            f"{section}.device is {embedding.device}, and a sandbox has no devices: set it to cpu, {_OFF}."
         )
 
 

@@ -49,6 +49,7 @@ from cortex.settings.folders.subfolder import enclosing_project
 from cortex.settings.plug import LOCAL, Plug, Store, has_plug, load_plug
 from cortex.settings.relied_settings import flatten, hash_of
 from cortex.settings.table import (
+    MEMORY_EMBEDDING,
     SECTIONS,
     Embedding,
     Engines,
@@ -80,6 +81,7 @@ class Config:
     indexing: Indexing = field(default_factory=Indexing)
     fusion: Fusion = field(default_factory=Fusion)
     memory: Memory = field(default_factory=Memory)
+    memory_embedding: Embedding = field(default_factory=Embedding)
     security: Security = field(default_factory=Security)
     engines: Engines = field(default_factory=Engines)
     #: the engine of another package that `engines` names, and its section of settings
@@ -136,7 +138,7 @@ class Config:
         """The folder of memory, which belongs to the person, not to the project. Raises
         Misconfigured.
         """
-        return find_data(self.memory, self.server, self.security, self.own_security)
+        return find_data(self.memory, self.memory_embedding, self.server, self.security, self.own_security)
 
     @property
     def sandbox(self) -> bool:
@@ -338,6 +340,7 @@ def load(
         kept_sealed=kept_sealed,
         ignored=ignored,
         own_security=_build("security", Security, own_fields, "the configuration"),
+        memory_embedding=sections.pop(MEMORY_EMBEDDING),
         plug=plug,
         plug_settings=sections.pop(plug.name, None) if plug else None,
         **sections,
@@ -377,14 +380,14 @@ def _check_engines(config: Config) -> None:
         )
 
 
-def _imply_provider(embedding: dict[str, Any]) -> None:
+def _imply_provider(section: str, embedding: dict[str, Any]) -> None:
     """Set the provider that a configured server or model implies, if none is set."""
     implied = [provider for key, provider in IMPLIED.items() if embedding.get(key)]
     if "provider" in embedding or not implied:
         return
     if len(implied) > 1:
         raise Misconfigured(
-            "embedding.endpoint and embedding.model_path are both set; say which of them by embedding.provider: http "
+            f"{section}.endpoint and {section}.model_path are both set; say which of them by {section}.provider: http "
             "or onnx."
         )
     embedding["provider"] = implied[0]
@@ -396,7 +399,8 @@ def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """
     sections = _merge_layers(*_person_layers(flags))
     _permit(sections["security"])
-    return find_data(sections["memory"], sections["server"], sections["security"], sections["security"])
+    security = sections["security"]
+    return find_data(sections["memory"], sections[MEMORY_EMBEDDING], sections["server"], security, security)
 
 
 def load_security() -> Security:
@@ -444,7 +448,8 @@ def _merge_layers(*layers: tuple[str, Layer], plug: Plug | None = None) -> dict[
         _check(layer, source, table)
         for section, fields in layer.items():
             values.setdefault(section, {}).update(fields)
-    _imply_provider(values["embedding"])
+    for section in ("embedding", MEMORY_EMBEDDING):
+        _imply_provider(section, values[section])
     return {name: _build(name, kind, values[name], "the configuration") for name, kind in table.items()}
 
 
@@ -480,6 +485,10 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
         raise Misconfigured(
             f"{path} must hold sections ({', '.join(SECTIONS)}), not a {type(data).__name__}."
         )
+    memory = data.get("memory")
+    if isinstance(memory, dict) and "embedding" in memory:
+        others = {key: value for key, value in memory.items() if key != "embedding"}
+        data = data | {"memory": others, MEMORY_EMBEDDING: memory["embedding"]}
     return {name: _with_off(name, fields) for name, fields in data.items()}
 
 
@@ -539,7 +548,7 @@ def _moved_place(section: str, fields: Any) -> str:
 
 def _from_environment(environ: Mapping[str, str], table: Mapping[str, type]) -> dict[str, dict[str, Any]]:
     twins = {
-        f"CORTEX_{section}_{f.name}".upper(): (section, f.name)
+        f"CORTEX_{section.replace('.', '_')}_{f.name}".upper(): (section, f.name)
         for section, cls in table.items()
         for f in dataclasses.fields(cls)
     }

@@ -19,13 +19,13 @@ from cortex.settings.folders.home import (
     user_home,
 )
 from cortex.settings.relied_settings import flatten, hash_of
-from cortex.settings.table import Memory, Security, Server
+from cortex.settings.table import MEMORY_EMBEDDING, Embedding, Memory, Security, Server
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
-#: subfolder of sealed data and its key
-SEALED = "sealed"
+#: subfolder of sealed data and its key; of the model of `cortex memory model install`
+SEALED, MODEL = "sealed", "model"
 #: a cache may be deleted at any time, and notes may not: they have a variable of their own
 ONLY_CACHE = "CORTEX_HOME moves the cache alone; CORTEX_MEMORY_DATA_DIR moves the notes."
 
@@ -36,6 +36,8 @@ class DataFolder:
 
     root: Path
     settings: Memory = field(default_factory=Memory)
+    #: the embedder in the settings
+    embedding: Embedding = field(default_factory=Embedding)
     #: seconds without a front before its processes end, and seconds of one call
     idle_exit_s: float = 600.0
     deadline_s: float = 10.0
@@ -101,7 +103,14 @@ class DataFolder:
         settings["sealed"] = self.seals or self.is_sealed
         for name in ("remotes", "git"):  # only fronts use them
             del settings[name]
-        return flatten(settings)
+        return flatten(settings | {MEMORY_EMBEDDING: self.embedding})
+
+    @property
+    def embedder(self) -> Embedding:
+        """The embedder of notes: of the settings, else the installed model, else the built-in."""
+        if self.embedding == Embedding() and (self.root / MODEL).is_dir():
+            return Embedding(provider="onnx", model_path=str(self.root / MODEL))
+        return self.embedding
 
     def make(self) -> Path:
         """Make and check the folder and its log folder. Raises Misconfigured if it cannot be
@@ -140,7 +149,9 @@ def is_left_by_home(data: DataFolder) -> bool:
     return bool(os.environ.get("CORTEX_HOME")) and data.settings.data_dir == Memory().data_dir
 
 
-def find_data(settings: Memory, server: Server, security: Security, own_security: Security) -> DataFolder:
+def find_data(
+    settings: Memory, embedding: Embedding, server: Server, security: Security, own_security: Security
+) -> DataFolder:
     """Return the configured folder; `own_security` holds the person's settings without the
     project's.
 
@@ -157,6 +168,7 @@ def find_data(settings: Memory, server: Server, security: Security, own_security
     return DataFolder(
         real(folder),
         settings,
+        embedding,
         server.idle_exit_s,
         server.deadline_s,
         sandbox=security.sandbox,

@@ -7,22 +7,28 @@ from urllib.parse import parse_qs, urlsplit
 from cortex.settings.config import Config
 from cortex.settings.folders.home import is_loopback
 from cortex.settings.reference import read_reference
+from cortex.settings.table import MEMORY_EMBEDDING, Embedding
 from cortex.system.errors import Misconfigured
 
 
 def describe_egress(config: Config) -> str:
     """Describe the data that is sent to other machines, and its destinations; "" for none."""
-    index = config.store.egress(config) if config.store else ""
-    return " ".join(filter(None, (_sources_sentence(config), index, _memory_sentence(config))))
+    sentences = (
+        _embedding_sentence(config.embedding, "embedding", "this project's files"),
+        config.store.egress(config) if config.store else "",
+        _memory_sentence(config),
+        _embedding_sentence(config.memory_embedding, MEMORY_EMBEDDING, "notes"),
+    )
+    return " ".join(filter(None, sentences))
 
 
-def _sources_sentence(config: Config) -> str:
-    endpoint = config.embedding.endpoint
-    if config.embedding.provider != "http" or not endpoint or is_loopback(endpoint):
+def _embedding_sentence(embedding: Embedding, section: str, texts: str) -> str:
+    endpoint = embedding.endpoint
+    if embedding.provider != "http" or not endpoint or is_loopback(endpoint):
         return ""
     return (
-        f"The text of this project's files and of every question about it is sent to {endpoint} "
-        "(embedding.endpoint); of secrets in it, those of known formats are masked. With embedding.provider static "
+        f"The text of {texts} and of every question about {'them' if texts == 'notes' else 'it'} is sent to {endpoint} "
+        f"({section}.endpoint); of secrets in it, those of known formats are masked. With {section}.provider static "
         "nothing leaves this machine."
     )
 

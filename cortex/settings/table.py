@@ -200,12 +200,16 @@ class Engines:
     text: Annotated[str, Rule(personal=True)] = LOCAL
 
 
+#: the embedder of memory; in a file `embedding` inside `memory`
+MEMORY_EMBEDDING = "memory.embedding"
+
 SECTIONS: dict[str, type] = {
     "embedding": Embedding,
     "server": Server,
     "indexing": Indexing,
     "fusion": Fusion,
     "memory": Memory,
+    MEMORY_EMBEDDING: Embedding,
     "security": Security,
     "engines": Engines,
 }
@@ -217,10 +221,13 @@ def rules(section: str) -> Mapping[str, Rule]:
     if section not in SECTIONS:
         return defaultdict(lambda: OF_PLUG)
     hints = get_type_hints(SECTIONS[section], include_extras=True)
-    return {
+    by_name = {
         name: next(
             (annotation for annotation in getattr(hint, "__metadata__", ()) if isinstance(annotation, Rule)),
             FREE,
         )
         for name, hint in hints.items()
     }
+    if section != MEMORY_EMBEDDING:
+        return by_name
+    return {name: Rule(rule.low, rule.high, personal=True) for name, rule in by_name.items()}

@@ -2,9 +2,11 @@
 """A benchmark of memory: a note stored through MCP beside a bare commit, queries and briefings over
 many notes, imports, and the cost of its set.
 
-    scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR] [--json]
+    scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR]
+                            [--model MODEL] [--json]
 
-Notes in the folder from an earlier run are not imported again.
+Notes in the folder from an earlier run are not imported again. MODEL is the folder of an ONNX model
+that embeds notes, measured beside the built-in one.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import asyncio
 import random
 import re
+import shutil
 import sqlite3
 import statistics
 import tempfile
@@ -24,17 +27,20 @@ from typing import Any
 
 import minimal_client
 import product
+import psutil
 import report
 from mcp import MCPError
 
+from cortex.front.cli.status import memory_state
 from cortex.memory.library import Library
 from cortex.processes import attach
 from cortex.settings.config import load_data
+from cortex.settings.data import MODEL
 
 #: measured calls of each kind, and calls before measuring
 CALLS, WARM = 200, 10
-#: notes in the set whose memory is measured, and seconds of watching it idle
-SET_NOTES, IDLE_S = 10_000, 20.0
+#: seconds of watching the set idle
+IDLE_S = 20.0
 #: words of a title and of a body
 TITLE_WORDS, BODY_WORDS = 9, 40
 #: records of a slice of an import
@@ -43,6 +49,8 @@ SLICE = 200
 PROPOSALS = 200
 #: seconds in which memory must answer for the first time
 AWAKE_S = 60.0
+#: seconds in which a model must embed all notes of the set
+EMBEDDED_S = 1_800.0
 PARTS = ("store", "recall", "set")
 
 
@@ -88,16 +96,21 @@ def time_calls(call: Callable[[], object], count: int = CALLS) -> list[float]:
     return seconds[WARM:]
 
 
-def summarise_calls(case: str, call: Callable[[], object], count: int) -> list[report.Figures]:
-    """Return the time of calls, and their processor time, which is meaningful on a busy machine
-    too.
+def summarise_calls(
+    case: str, call: Callable[[], object], count: int, child: psutil.Process | None = None
+) -> list[report.Figures]:
+    """Return the time of calls, and their processor time with that of a child, which is meaningful
+    on a busy machine too.
     """
     used: list[float] = []
 
+    def processor_time() -> float:
+        return time.process_time() + (sum(child.cpu_times()[:2]) if child else 0.0)
+
     def metered() -> None:
-        begun = time.process_time()
+        begun = processor_time()
         call()
-        used.append(time.process_time() - begun)
+        used.append(processor_time() - begun)
 
     waited = time_calls(metered, count)
     return [
@@ -117,6 +130,24 @@ def import_notes(count: int, folder: Path) -> report.Figures:
             memory.import_records(some)
             taken += time.perf_counter() - begun
     return {f"import of {count}, notes a second": round(count / taken)}
+
+
+def measure_model(count: int, folder: Path, model: Path) -> tuple[report.Figures, list[report.Figures]]:
+    """Measure queries of so many notes that a model embeds."""
+    words = Words(11)
+    with Library.open(folder, model=report.models(model)[model.name]) as memory:
+        begun = time.perf_counter()
+        report.embed(memory.memory)
+        figures = {
+            f"embedding of {count} by {model.name}, notes a second": round(
+                count / (time.perf_counter() - begun)
+            )
+        }
+        remaining = iter([words(5) for _ in range(CALLS + WARM)])
+        case = f"recall over {count}, {model.name}"
+        (child,) = psutil.Process().children()
+        rows = summarise_calls(case, lambda: memory.recall(next(remaining)), CALLS, child)
+        return figures, rows
 
 
 def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
@@ -184,7 +215,28 @@ def measure_stores(root: Path) -> list[float]:
     return seconds[WARM:]
 
 
-async def measure_rest(root: Path, data: Path) -> report.Figures:
+async def measure_set_with_model(root: Path, data: Path, notes: int) -> report.Figures:
+    """Measure the processes of the set with an installed model, while it is used."""
+    until = time.monotonic() + EMBEDDED_S
+    async with product.connect(root) as front:
+        await wait_for_memory(front)
+        while not (await memory_state(load_data()))["embedder"].get("answers"):
+            if time.monotonic() > until:
+                raise SystemExit("the model did not embed all notes")
+            await asyncio.sleep(1)
+        await front.call("cortex_recall", query="what was decided about the index")
+        owned = product.processes_of(data)
+        children = {child for process in owned for child in process.children()} - {*owned}
+        used, by_model = (
+            sum(process.memory_full_info().pss for process in group) / 1e6 for group in (owned, children)
+        )
+        return {
+            f"set with the model at {notes} notes, without the model's process, MB": round(used, 1),
+            "model's process, MB": round(by_model, 1),
+        }
+
+
+async def measure_rest(root: Path, data: Path, notes: int) -> report.Figures:
     """Measure the processes of the set, with a front that made one call."""
     async with product.connect(root) as front:
         await wait_for_memory(front)
@@ -195,13 +247,15 @@ async def measure_rest(root: Path, data: Path) -> report.Figures:
         used = sum(sum(process.cpu_times()[:2]) for process in owned) - before
         memory = sum(process.memory_full_info().pss for process in owned)
         return {
-            f"set at {SET_NOTES} notes, MB": round(memory / 1e6, 1),
+            f"set at {notes} notes, MB": round(memory / 1e6, 1),
             "set at rest, % of a core": round(100 * used / IDLE_S, 3),
             "processes of the set": len(owned),
         }
 
 
-def measure_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]:
+def measure_mcp(
+    parts: list[str], model: Path | None, notes: int
+) -> tuple[report.Figures, list[report.Figures]]:
     """Measure writes and the set, which need the whole product."""
     figures: report.Figures = {}
     rows: list[report.Figures] = []
@@ -214,10 +268,14 @@ def measure_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]
                 attach.stop(load_data())
             if "set" in parts:
                 with Library.open(data) as memory:
-                    for some in records(SET_NOTES):
+                    for some in records(notes):
                         memory.import_records(some)
-                figures |= asyncio.run(measure_rest(root, data))
+                figures |= asyncio.run(measure_rest(root, data, notes))
                 attach.stop(load_data())
+                if model:
+                    shutil.copytree(model, data / MODEL)
+                    figures |= asyncio.run(measure_set_with_model(root, data, notes))
+                    attach.stop(load_data())
     return figures, rows
 
 
@@ -226,21 +284,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument(
+        "--set-notes", type=int, default=10_000, help="notes of the set whose memory is measured"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--folder", type=Path, help="where the notes stay; else nothing stays")
+    parser.add_argument("--model", type=Path, help="folder of an ONNX model that embeds notes")
     report.add_json(parser)
     options = parser.parse_args()
     figures = report.begin("memory")
     rows: list[report.Figures] = []
     if {"store", "set"} & {*options.only}:
-        measured_figures, some = measure_mcp(options.only)
+        measured_figures, some = measure_mcp(options.only, options.model, options.set_notes)
         figures |= measured_figures
         rows += some
     for count in options.notes if "recall" in options.only else ():
         with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
-            measured_figures, some = measure_notes(
-                count, (options.folder or Path(place)).resolve() / f"notes-{count}"
-            )
+            folder = (options.folder or Path(place)).resolve() / f"notes-{count}"
+            measured_figures, some = measure_notes(count, folder)
+            if options.model:
+                model_figures, model_rows = measure_model(count, folder, options.model)
+                measured_figures, some = measured_figures | model_figures, some + model_rows
         figures |= measured_figures
         rows += some
     report.print_machine(figures)

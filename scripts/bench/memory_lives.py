@@ -2,10 +2,11 @@
 """A benchmark of what memory answers after a month: facts that changed and nobody marked, newer
 notes about something else, other aspects, moments of the past, and subjects nobody noted.
 
-    scripts/bench/memory_lives.py [LIFE ...] [--show] [--json]
+    scripts/bench/memory_lives.py [LIFE ...] [--model MODEL] [--show] [--json]
 
 A life is a file of lines as in scripts/bench/lives/ferry.txt; without one, all lives there are
-measured. Each note is stored at its hour of a faked clock through `Library.store`.
+measured. Each note is stored at its hour of a faked clock through `Library.store`. MODEL is the
+folder of an ONNX model, measured beside the built-in one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any
 
 import report
 
+from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
@@ -82,9 +84,11 @@ class Month:
     the answer shows it as similar and it is outdated.
     """
 
-    def __init__(self, life: Life, folder: Path, *, heeding: bool = False) -> None:
+    def __init__(
+        self, life: Life, folder: Path, model: Callable[[], Embedder] | None, *, heeding: bool = False
+    ) -> None:
         self.life, self.now = life, BEGIN
-        self.memory = Memory(folder, open_static(), lambda: self.now)
+        self.memory = Memory(folder, open_static(), lambda: self.now, model=model)
         self.library = Library(self.memory, project=PROJECT)
         self.numbers: dict[str, int] = {}
         #: changes, and those whose outdated notes were all shown; notes with similar ones at all
@@ -100,6 +104,7 @@ class Month:
             self.now = BEGIN + (note.day - 1) * DAY_MS + counts[note.day] * HOUR_MS // 2
             self._store(note, {self.numbers[name] for name in outdated.get(note.name, ())}, heeding)
         self.now += HOUR_MS
+        report.embed(self.memory)
         self.names = {number: name for name, number in self.numbers.items()}
 
     def _store(self, note: LifeNote, outdated: set[int], heeding: bool) -> None:
@@ -187,15 +192,18 @@ def share(counts: Counter[str], name: str, of: str = "") -> str:
     return f"{right} of {total}" + (f" ({right / total:.2f})" if total else "")
 
 
-def measure_life(file: Path, folder: Path, shown: list[str]) -> dict[str, Counter[str]]:
+def measure_life(
+    file: Path, folder: Path, model: Callable[[], Embedder] | None, shown: list[str]
+) -> dict[str, Counter[str]]:
     life = read(file)
-    plain = Month(life, folder / f"{life.name}-plain")
+    plain = Month(life, folder / f"{life.name}-plain", model)
     figures = {"plain": measure(plain, shown), "stored": plain.shown, "disputes": disputes(plain)}
     figures["plain"]["briefing tokens"] = len(plain.library.briefing()["briefing"]) // TOKEN_CHARS
     figures["plain"]["hidden"] = look_after(plain)
+    report.embed(plain.memory)
     figures["after upkeep"] = measure(plain, [])
     plain.close()
-    heeding = Month(life, folder / f"{life.name}-heeding", heeding=True)
+    heeding = Month(life, folder / f"{life.name}-heeding", model, heeding=True)
     figures["heeding"] = measure(heeding, [])
     heeding.close()
     return figures
@@ -234,20 +242,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
+    parser.add_argument(
+        "--model", type=Path, help="folder of an ONNX model, measured beside the built-in one"
+    )
     parser.add_argument("--show", action="store_true", help="print each wrong answer")
     report.add_json(parser)
     options = parser.parse_args()
     files = options.lives or sorted(LIVES.glob("*.txt"))
-    figures, shown = report.begin("memory_lives"), list[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        lives = {file.stem: measure_life(file, Path(folder), shown) for file in files}
-    tables = {name: rows_of(life) for name, life in (lives | {"all": add(list(lives.values()))}).items()}
-    names = [row[0] for row in tables["all"]]
-    report.print_table(
-        ("", *tables), [(name, *(table[at][1] for table in tables.values())) for at, name in enumerate(names)]
-    )
-    if options.show:
-        print("\n".join(shown))
+    figures, tables = report.begin("memory_lives"), {}
+    for model_name, model in report.models(options.model).items():
+        shown: list[str] = []
+        with tempfile.TemporaryDirectory() as folder:
+            lives = {file.stem: measure_life(file, Path(folder), model, shown) for file in files}
+        by_life = {name: rows_of(life) for name, life in (lives | {"all": add(list(lives.values()))}).items()}
+        names = [row[0] for row in by_life["all"]]
+        report.print_table(
+            (model_name, *by_life),
+            [(name, *(table[at][1] for table in by_life.values())) for at, name in enumerate(names)],
+        )
+        if options.show:
+            print("\n".join(shown))
+        tables[model_name] = by_life
     if options.json:
         report.write(figures | {"lives": tables})
 

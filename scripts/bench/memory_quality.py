@@ -3,11 +3,12 @@
 `Library.recall`, beside plain tantivy in the same run; the gain of each lane, and recall after
 upkeep.
 
-    scripts/bench/memory_quality.py FOLDER [--ablation] [--edges] [--json]
+    scripts/bench/memory_quality.py FOLDER [--model MODEL] [--ablation] [--edges] [--json]
 
 FOLDER holds data/locomo10.json of github.com/snap-research/LoCoMo (CC BY-NC 4.0: for measuring
 only, never copied here). Conversations 1 to 4 are for development; the other six, with --judging,
-are for judging only.
+are for judging only. MODEL is the folder of an ONNX model, measured beside the built-in one.
+LoCoMo's observations of a conversation are notes of one sentence, without sessions.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import orjson
 import report
 import tantivy
 
+from cortex.embedders import Embedder
 from cortex.memory.find import ranking
 from cortex.memory.library import Library, finish
 from cortex.memory.upkeep.run import run_consolidation
@@ -55,6 +57,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Turn:
+    """`id`: of a turn; of an observation those of its turns, separated by commas."""
+
     id: str
     session: str
     at: int
@@ -65,6 +69,7 @@ class Turn:
 class Conversation:
     turns: list[Turn]
     questions: list[Question]
+    observations: list[Turn]
 
 
 #: a question → ids of turns, the best first, and the characters of their text
@@ -99,6 +104,12 @@ def _conversation(entry: dict[str, Any]) -> Conversation:
             text = f"{turn['speaker']}: {turn['text']}{caption}"
             turns.append(Turn(turn["dia_id"], name, int(moment.timestamp() * 1000), text))
     turn_ids = {turn.id for turn in turns}
+    observations = [
+        Turn(",".join(ids if isinstance(ids, list) else [ids]), "", 0, sentence)
+        for by_speaker in entry["observation"].values()
+        for sentences in by_speaker.values()
+        for sentence, ids in sentences
+    ]
     questions = []
     for qa in entry["qa"]:
         evidence = {
@@ -106,27 +117,28 @@ def _conversation(entry: dict[str, Any]) -> Conversation:
         } & turn_ids
         if qa["category"] in CATEGORIES and evidence:
             questions.append(Question(qa["question"], qa["category"], frozenset(evidence)))
-    return Conversation(turns, questions)
+    return Conversation(turns, questions, observations)
 
 
-def store(conversation: Conversation, folder: Path) -> Library:
+def store(turns: Sequence[Turn], folder: Path, model: Callable[[], Embedder] | None) -> Library:
     """Store each turn as a note of its session."""
-    memory = Library.open(folder)
+    memory = Library.open(folder, model=model)
     records = [
         {
             "note": {
                 "title": turn.text[:250],
                 "body": turn.text,
-                "kind": "event",
+                "kind": "event" if turn.session else "fact",
                 "occurred_at": turn.at,
                 "metadata": {"turn": turn.id},
                 "source": {"agent": "bench", "session": turn.session},
             }
         }
-        for turn in conversation.turns
+        for turn in turns
     ]
     for at in range(0, len(records), SLICE):
         memory.import_records(records[at : at + SLICE])
+    report.embed(memory.memory)
     return memory
 
 
@@ -226,8 +238,9 @@ def measure(pairs: Sequence[tuple[Conversation, Asking]]) -> dict[str, Any]:
 
 def score(turn_ids: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
     """Return the scores: recall is the share of the evidence; MRR counts the first of it."""
-    right = [turn_id in evidence for turn_id in turn_ids]
-    recall = {f"R@{at}": sum(right[:at]) / len(evidence) for at in AT}
+    covered = [evidence.intersection(turn_id.split(",")) for turn_id in turn_ids]
+    right = [bool(some) for some in covered]
+    recall = {f"R@{at}": len(frozenset().union(*covered[:at])) / len(evidence) for at in AT}
     gain = sum(hit / np.log2(at + 2) for at, hit in enumerate(right[:10]))
     ideal = sum(1 / np.log2(at + 2) for at in range(min(10, len(evidence))))
     first = next((1 / (at + 1) for at, hit in enumerate(right) if hit), 0.0)
@@ -268,11 +281,44 @@ def _cell(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
+def measure_model(
+    conversations: Sequence[Conversation],
+    name: str,
+    model: Callable[[], Embedder] | None,
+    options: argparse.Namespace,
+    place: Path,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the scores with a model: of turns, of turns after upkeep, of observations."""
+    memories = [store(each.turns, place / str(at), model) for at, each in enumerate(conversations)]
+    pairs = [(each, ask_memory(memory)) for each, memory in zip(conversations, memories, strict=True)]
+    yield f"recall, {name}", measure(pairs)
+    for label, left in ablations(pairs) if options.ablation else ():
+        yield f"{name} {label}", left
+    for memory in memories:
+        look_after(memory)
+        report.embed(memory.memory)
+    yield f"recall after upkeep, {name}", measure(pairs)
+    for label, left in edge_kinds(memories, pairs) if options.edges else ():
+        yield f"{name}, {label}", left
+    for memory in memories:
+        memory.close()
+    memories = [
+        store(each.observations, place / f"observations-{at}", model) for at, each in enumerate(conversations)
+    ]
+    pairs = [(each, ask_memory(memory)) for each, memory in zip(conversations, memories, strict=True)]
+    yield f"observations, {name}", measure(pairs)
+    for memory in memories:
+        memory.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
+    parser.add_argument(
+        "--model", type=Path, help="folder of an ONNX model, measured beside the built-in one"
+    )
     parser.add_argument("--ablation", action="store_true", help="measure the gain of each lane")
     parser.add_argument("--edges", action="store_true", help="measure each kind of automatic edges")
     parser.add_argument("--judging", action="store_true", help="the six conversations for judging")
@@ -281,36 +327,18 @@ def main() -> None:
     conversations = read(options.folder)
     measured_conversations = conversations[BUILT_ON:] if options.judging else conversations[:BUILT_ON]
     figures = report.begin("memory_quality") | {"conversations": "5-10" if options.judging else "1-4"}
-    with tempfile.TemporaryDirectory() as folder:
-        memories = [
-            store(conversation, Path(folder) / str(at))
-            for at, conversation in enumerate(measured_conversations)
-        ]
-        pairs = [
-            (conversation, ask_memory(memory))
-            for conversation, memory in zip(measured_conversations, memories, strict=True)
-        ]
-        figures["recall"] = measure(pairs)
-        figures["tantivy, turns"] = measure(
-            [(conversation, ask_tantivy(conversation, 0)) for conversation in measured_conversations]
+    for neighbours, name in enumerate(("tantivy, turns", "tantivy, turns with neighbours")):
+        figures[name] = measure(
+            [(conversation, ask_tantivy(conversation, neighbours)) for conversation in measured_conversations]
         )
-        figures["tantivy, turns with neighbours"] = measure(
-            [(conversation, ask_tantivy(conversation, 1)) for conversation in measured_conversations]
-        )
-        for name in ("recall", "tantivy, turns", "tantivy, turns with neighbours"):
-            show(name, figures[name])
-        for name, left in ablations(pairs) if options.ablation else ():
-            figures[name] = left
-            show(name, left, categories=False)
-        for memory in memories:
-            look_after(memory)
-        figures["recall after upkeep"] = measure(pairs)
-        show("recall after upkeep", figures["recall after upkeep"])
-        for name, left in edge_kinds(memories, pairs) if options.edges else ():
-            figures[name] = left
-            show(name, left, categories=False)
-        for memory in memories:
-            memory.close()
+        show(name, figures[name])
+    for model_name, model in report.models(options.model).items():
+        with tempfile.TemporaryDirectory() as folder:
+            for name, scores in measure_model(
+                measured_conversations, model_name, model, options, Path(folder)
+            ):
+                figures[name] = scores
+                show(name, scores, categories=name.startswith(("recall", "observations")))
     if options.json:
         report.write(figures)
 

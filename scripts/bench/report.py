@@ -9,7 +9,8 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ import orjson
 import psutil
 
 from cortex import __version__
+from cortex.embedders import Embedder, open_apart
+from cortex.memory.find.recall import Memory
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "scripts" / "bench" / "results"
@@ -63,6 +68,27 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return platform.processor() or platform.machine()
+
+
+def models(folder: Path | None) -> dict[str, Callable[[], Embedder] | None]:
+    """Return {name: opener of a model that embeds notes}: None for the built-in one alone, and the
+    ONNX model in `folder`.
+    """
+    if folder is None:
+        return {"built-in": None}
+    embedding = Embedding(provider="onnx", model_path=str(folder.absolute()))
+    return {"built-in": None, folder.name: partial(open_apart, Config(root=ROOT, embedding=embedding))}
+
+
+def embed(memory: Memory) -> None:
+    """Let the model of a memory embed all notes, so that it answers."""
+    if memory.model:
+        memory.follow()
+        for _ in memory.model.steps():
+            pass
+        memory.follow()
+        if memory.meaning is memory.vectors:
+            raise SystemExit(f"The model does not answer: {memory.model.fault}")
 
 
 def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict[str, float]:

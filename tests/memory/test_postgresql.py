@@ -5,21 +5,25 @@ import shutil
 import subprocess
 import sys
 import threading
+from functools import partial
 from threading import get_ident
 
 import pytest
 from sqlalchemy import event, text
 
-from cortex.memory.library import Library
+from cortex.embedders import open_apart
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Note
 from cortex.memory.serving import MemoryWorker
 from cortex.memory.team.postgresql import Server
 from cortex.memory.team.server_address import server_of
 from cortex.memory.upkeep import fading
+from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
-from cortex.settings.table import Memory
+from cortex.settings.table import Embedding, Memory
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, NotFound, Unavailable
 from ipc.messages import MemoryCall
+from tests.embedders.conftest import models  # noqa: F401 - a fixture
 from tests.postgres import serving
 
 
@@ -59,6 +63,25 @@ def test_a_note_from_one_machine_is_found_on_another_at_once(tmp_path, address):
         assert titles(other_machine, "where are sessions kept?") == ["Decision: sessions are kept in Redis"]
         other_machine.forget(stored["id"])
         assert titles(machine, "where are sessions kept?") == []
+
+
+def test_members_of_a_team_embed_notes_by_models_of_their_own(tmp_path, address, models):  # noqa: F811
+    folder = models.write(tmp_path / "words")
+    embedding = Embedding(provider="onnx", model_path=str(folder))
+    model = partial(open_apart, Config(root=tmp_path, embedding=embedding))
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        Library.open(tmp_path / "b", project="shop", driver=Server(address, "cortex"), model=model) as other,
+    ):
+        for title, is_ready in (("json decode", False), ("tcp socket", True)):
+            machine.store(title)
+            assert titles(other, title)[0] == title
+            assert other.memory.meaning.model.startswith("words@") == is_ready
+            finish(other.memory.model.steps())
+            assert titles(other, title)[0] == title
+            assert other.memory.meaning.model.startswith("words@")
+        assert machine.memory.meaning.model == other.memory.vectors.model
+        assert titles(machine, "tcp socket")[0] == "tcp socket"
 
 
 def test_two_machines_that_write_at_once_lose_nothing_and_number_in_the_order_of_commits(tmp_path, address):

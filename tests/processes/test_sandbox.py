@@ -9,6 +9,7 @@ import pytest
 
 from cortex.processes import sandbox, starting
 from cortex.settings.config import Config, load
+from cortex.settings.data import DataFolder
 from cortex.settings.table import Embedding, Security, Server
 from cortex.system.errors import Misconfigured
 from ipc.locks import hold, holder_of
@@ -122,3 +123,9 @@ def test_a_process_number_of_another_namespace_counts_as_unknown(tmp_path):
         assert holder_of(path) == 0
         path.write_text(str(os.getppid()))
         assert holder_of(path) == os.getppid()
+
+
+def test_an_embedder_of_memory_that_cannot_work_in_a_sandbox_is_refused_by_name(tmp_path, stand_in):
+    stand_in(ALLOWS)
+    data = DataFolder(tmp_path, embedding=Embedding(provider="http"), sandbox=True)
+    assert "memory.embedding.provider is http, which needs a network" in refusal(data)

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from cortex.settings import config
+from cortex.settings.data import DataFolder
 from cortex.settings.folders import home
+from cortex.settings.folders.home import user_config
+from cortex.settings.table import Embedding
 from cortex.system.errors import Misconfigured
 
 
@@ -300,3 +303,30 @@ def test_a_data_folder_that_cannot_be_written_is_named_with_what_to_do(tmp_path)
     data = config.load_data({"memory": {"data_dir": str(tmp_path / "file" / "data")}})
     with pytest.raises(Misconfigured, match=r"file/data cannot be used: .*set memory\.data_dir"):
         data.make()
+
+
+def test_memory_has_an_embedder_of_its_own(project, monkeypatch):
+    user_config().parent.mkdir(parents=True, exist_ok=True)
+    user_config().write_text("memory: {git: true, embedding: {model_path: ~/models/notes, dimensions: 24}}")
+    loaded = config.load(project)
+    assert loaded.memory.git
+    assert loaded.embedding == Embedding()
+    expected = Embedding(provider="onnx", model_path="~/models/notes", dimensions=24)
+    assert loaded.memory_embedding == loaded.data.embedder == config.load_data().embedder == expected
+    monkeypatch.setenv("CORTEX_MEMORY_EMBEDDING_PROVIDER", "static")
+    assert config.load(project).data.embedding.provider == "static"
+    assert config.load(project).data.hash() != loaded.data.hash()
+
+
+def test_a_wrong_setting_of_the_embedder_of_memory_is_named(project):
+    user_config().parent.mkdir(parents=True, exist_ok=True)
+    user_config().write_text("memory: {embedding: {modelpath: x}}")
+    with pytest.raises(Misconfigured, match=r"memory\.embedding\.modelpath .*model_path"):
+        config.load(project)
+
+
+def test_an_installed_model_embeds_notes_unless_the_settings_name_another(tmp_path):
+    (tmp_path / "model").mkdir()
+    assert DataFolder(tmp_path).embedder.model_path == str(tmp_path / "model")
+    other = Embedding(provider="http")
+    assert DataFolder(tmp_path, embedding=other).embedder == other

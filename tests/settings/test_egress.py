@@ -57,3 +57,10 @@ def test_an_index_in_milvus_elsewhere_is_reported_without_its_token(tmp_path):
         == describe_egress(milvus_config("/a/file.db"))
         == ""
     )
+
+
+def test_notes_that_an_embedding_server_elsewhere_gets_are_named(tmp_path):
+    embedding = Embedding(provider="http", endpoint="https://elsewhere.example/embed")
+    sentence = describe_egress(Config(root=tmp_path, memory_embedding=embedding))
+    assert "The text of notes" in sentence
+    assert "https://elsewhere.example/embed (memory.embedding.endpoint)" in sentence

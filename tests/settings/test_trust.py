@@ -57,6 +57,12 @@ PERSONAL = {
     "memory.retention_days": 30,
     "memory.forgetting": "true",
     "memory.cleanup_superseded": "true",
+    "memory.embedding.provider": "local",
+    "memory.embedding.endpoint": "http://elsewhere/embed",
+    "memory.embedding.model": "elsewhere",
+    "memory.embedding.dimensions": "12",
+    "memory.embedding.model_path": "model",
+    "memory.embedding.device": "cuda:0",
     "server.trust_chunks": ["1"],
     "security.sandbox": "true",
     "security.encrypt_index": "false",
@@ -108,12 +114,12 @@ def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, mon
 
 @pytest.mark.parametrize("name", PERSONAL)
 def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
-    section, key = name.split(".")
+    section, _, key = name.rpartition(".")
     setting = f"{key}: {PERSONAL[name]}"
     text = f"server: {{{setting}, debounce_ms: 7}}"
-    file = write(
-        project, text if section == "server" else f"{section}: {{{setting}}}\nserver: {{debounce_ms: 7}}"
-    )
+    outer, _, inner = section.partition(".")
+    fields = f"{{{inner}: {{{setting}}}}}" if inner else f"{{{setting}}}"
+    file = write(project, text if section == "server" else f"{outer}: {fields}\nserver: {{debounce_ms: 7}}")
     assert not file.consent_items
     for consent in (False, True):
         if consent:
@@ -121,7 +127,8 @@ def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
         loaded = config.load(project)
         assert loaded.ignored == (name,)
         if section in SECTIONS:
-            assert getattr(getattr(loaded, section), key) == getattr(SECTIONS[section](), key)
+            loaded_section = getattr(loaded, section.replace(".", "_"))
+            assert getattr(loaded_section, key) == getattr(SECTIONS[section](), key)
         assert loaded.plug is None
         assert loaded.server.debounce_ms == 7
     sentence = trust.say_ignored(loaded.root, loaded.ignored)

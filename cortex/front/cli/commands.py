@@ -20,7 +20,7 @@ from cortex.front.cli.parsing.parser import Command, make_tree
 from cortex.front.cli.rendering import render
 from cortex.front.cli.rendering.activity import slow_notice
 from cortex.front.cli.running import indexing, open_page, server, sets, subfolders
-from cortex.front.cli.setup import hooks, key, projects, sealed_memory
+from cortex.front.cli.setup import hooks, key, memory_model, projects, sealed_memory
 from cortex.front.cli.setup import trust as trusting
 from cortex.processes import attach
 from cortex.settings import config as configuration
@@ -369,6 +369,18 @@ COMMANDS = (
         sealed_memory.declare,
     ),
     Command("memory decrypt", "Decrypt memory.", sealed_memory.decrypt, sealed_memory.declare),
+    Command(
+        "memory model install",
+        "Embed notes by an ONNX model, from folders or wheels.",
+        memory_model.install,
+        memory_model.declare_install,
+    ),
+    Command(
+        "memory model remove",
+        "Remove the model; the built-in one embeds notes.",
+        memory_model.remove,
+        memory_model.declare,
+    ),
     Command(
         "memory follow",
         "Read agents' sessions as they grow; runs with the worker.",

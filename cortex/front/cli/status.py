@@ -118,6 +118,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
     sentences = (
         set_status["problem"],
         info.get("fault"),
+        info.get("embedder", {}).get("fault"),
         worker.get("error"),
         foreign if kind in FOREIGN else "",
     )
@@ -126,6 +127,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
         "remark": ONLY_CACHE if is_left_by_home(data) else "",
         "database": info.get("database", ""),
         "sessions": data.settings.sessions,
+        "embedder": info.get("embedder", {}),
         "set": set_status,
         "warnings": [sentence for sentence in sentences if sentence],
     }

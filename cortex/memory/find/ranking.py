@@ -143,7 +143,7 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
             window >= WINDOW_FLOOR,
             word_scores >= max(WORDS_FLOOR * lanes.ideal, LEAST),
         )
-        | (sure[numbers] * SURE_DEVIATIONS >= _meaning_floor(lanes.cosines.among)),
+        | (sure[numbers] * SURE_DEVIATIONS >= (lanes.cosines.hit or _best_by_chance(lanes.cosines.among))),
         _fit_factors(lanes, numbers, catalog),
         _tie_breakers(numbers, catalog, now),
     )
@@ -151,16 +151,19 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 
 def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
     """Whether any note of the mask is about the query's subject: by a cosine of at least `related`,
-    by nearly all its words, or as speech that passes the minimum for a hit: of a session, by
-    somebody who speaks twice ("photos: S3 now" names no speaker).
+    by nearly all its words, or as speech with enough of its words around it, or nearer than by
+    chance: of a session, by somebody who speaks twice ("photos: S3 now" names no speaker).
     """
     if lanes.cosines.values.max(initial=-1.0) >= related:
         return True
     words = lanes.word_bits
     if _covered(words.bits[mask[words.numbers]], words.worth).max(initial=0.0) >= WORDS_ABOUT:
         return True
+    is_near = (similar.lanes["window"] >= WINDOW_FLOOR) | (
+        similar.lanes["alone"] * SURE_DEVIATIONS >= _best_by_chance(lanes.cosines.among)
+    )
     speakers, is_of_session = catalog["speaker"][similar.numbers], catalog["session"][similar.numbers] > 0
-    speaking = speakers[similar.fits & is_of_session & (speakers > 0)]
+    speaking = speakers[is_near & is_of_session & (speakers > 0)]
     return bool(len(speaking) and (np.bincount(catalog["speaker"])[speaking] > 1).any())
 
 
@@ -195,7 +198,7 @@ def _meaning(around: Sequence[Array], sure: Array) -> Array:
     return meant
 
 
-def _meaning_floor(among: int) -> float:
+def _best_by_chance(among: int) -> float:
     """The deviations above the mean that the best of `among` unrelated notes reaches by chance."""
     return max(MEANING_FLOOR, NormalDist().inv_cdf(1 - 1 / max(2, among)))
 

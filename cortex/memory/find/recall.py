@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,8 +12,9 @@ from cortex.embedders import Embedder
 from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.changes import KINDS, arrange
 from cortex.memory.find.links import Links
+from cortex.memory.find.model_vectors import ModelVectors
 from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
-from cortex.memory.find.vectors import Vectors
+from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
 from cortex.memory.observations.query_log import Queries
@@ -28,13 +29,16 @@ from cortex.memory.text import asks_about_time, gist, question_words
 from cortex.memory.times import just_now
 from cortex.memory.transcripts.search.exchange_index import ExchangeIndex
 from cortex.memory.upkeep.state import Upkeep
+from cortex.system import files
+from cortex.system.arrays import Array
+from cortex.system.errors import CortexError
 
 log = logging.getLogger(__name__)
 
 #: changes read from the log in one batch
 CHANGES = 1_000
-#: indexes that can be rebuilt from the store
-INDEXES = ("words", "vectors", "edges")
+#: indexes that can be rebuilt from the store; folder of the vectors of a model
+INDEXES, MODEL = ("words", "vectors", "edges"), "model-vectors"
 #: candidates of the word lane for each requested hit, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
 #: share of a superseded note's score that its heir gets; heirs of heirs that are followed
@@ -71,16 +75,25 @@ class Memory:
         *,
         home: Path | None = None,
         driver: Driver | Server = PLAIN,
+        model: Callable[[], Embedder] | None = None,
     ) -> None:
-        """`home`: the folder of the indexes, if that is not `folder`."""
+        """`home`: the folder of the indexes, if that is not `folder`; `model`: opens the embedder
+        that answers questions as soon as it has embedded all notes.
+        """
         self.store = Store(folder, now, driver)
         try:
-            self._open(self.store.database.indexes(home or folder), embedder, now)
+            self._open(self.store.database.indexes(home or folder), embedder, now, model)
         except BaseException:  # damaged page: a back-up must be able to replace the database
             self.store.close()
             raise
 
-    def _open(self, folder: Path, embedder: Embedder, now: Callable[[], int]) -> None:
+    def _open(
+        self,
+        folder: Path,
+        embedder: Embedder,
+        now: Callable[[], int],
+        model: Callable[[], Embedder] | None,
+    ) -> None:
         self.projects = Projects(self.store)
         self.queries = Queries(self.store)
         self.now = now
@@ -91,11 +104,18 @@ class Memory:
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
+        self.model = ModelVectors(self._folder / MODEL, model, self.store) if model else None
+        if model is None:
+            files.remove_tree(self._folder / MODEL)
         self._reached: Point | None = None
         self._exchange_index: ExchangeIndex | None = None
         self.follow()
+        if self.model:
+            self.model.prepare()
 
     def close(self) -> None:
+        if self.model:
+            self.model.close()
         try:
             self.queries.write(self.now())
             if self._exchange_index is not None:
@@ -192,6 +212,7 @@ class Memory:
         """Update the indexes up to `reached`; `notes`: {number: its last change}, `edges`: numbers,
         `present`: the changed notes that still exist.
         """
+        before = self.reached
         if reached > self.reached:
             self.catalog.take([outline_of(note) for note in present])
             self.catalog.drop(notes.keys() - {note.number for note in present})
@@ -206,6 +227,8 @@ class Memory:
             new = [note for note in live if notes[note.number] > self.vectors.reached.number]
             self.vectors.take(reached, new)
         self._reached = max(reached, self.reached)
+        if self.model:
+            self.model.follow(before, self.reached, live)
 
     def rebuild(self, index: str) -> Iterator[None]:
         """Rebuild "words", "vectors" or "edges" from the store, in slices."""
@@ -236,7 +259,10 @@ class Memory:
         """Remove notes and exchanges for good from the store and every index, in slices."""
         self.queries.write(self.now())
         erased = self.store.erase(references)
-        self.vectors.drop([note.number for note in erased.notes])
+        numbers = [note.number for note in erased.notes]
+        self.vectors.drop(numbers)
+        if self.model:
+            self.model.drop(numbers)
         self.follow()
         if erased.notes:
             yield from self.rebuild("words")
@@ -344,7 +370,7 @@ class Memory:
         lanes = Lanes(
             words=words,
             word_bits=self.words.word_bits(query_words, past_notes),
-            cosines=self.vectors.cosines(
+            cosines=self.cosines(
                 (query, gist(query, speakers)), mask, with_neighbours(words, self.catalog), past_notes
             ),
             ideal=self.words.ideal(query_words),
@@ -355,7 +381,7 @@ class Memory:
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
         if floor:
-            related = self.vectors.related(int(mask.sum()), self.words.known_share(query_words))
+            related = self.meaning.related(int(mask.sum()), self.words.known_share(query_words))
             if not is_noted(lanes, similar, self.catalog, mask, related):
                 return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
@@ -368,6 +394,24 @@ class Memory:
             near |= {number: max(near.get(number, 0.0), value / most) for number, value in similarity.items()}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
+
+    @property
+    def meaning(self) -> Vectors:
+        """The vectors that answer questions: of the model, if they hold all notes."""
+        return (self.model and self.model.complete_at(self.reached)) or self.vectors
+
+    def cosines(
+        self,
+        wordings: Sequence[str],
+        mask: Array,
+        also: Iterable[int] = (),
+        past_notes: Mapping[int, Note] = MappingProxyType({}),
+    ) -> Cosines:
+        """As `Vectors.cosines`, of the built-in embedder when the model fails."""
+        try:
+            return self.meaning.cosines(wordings, mask, also, past_notes)
+        except CortexError:
+            return self.vectors.cosines(wordings, mask, also, past_notes)
 
     def _near(
         self, starts: Mapping[int, float], selection: Selection, past_notes: Mapping[int, Note], now: int

@@ -27,9 +27,8 @@ from cortex.system.dot_products import products
 
 #: share of obsolete rows from which on the file is rewritten
 STALE_SHARE = 0.5
-#: deviations above the best cosine by chance from which on a text is about a query of unknown
-#: words, and how many fewer suffice if all are known; the most notes that chance is computed for
-RELATED_DEVIATIONS, KNOWN_DEVIATIONS, CHANCE_NOTES = 0.2, 1.9, 1_000
+#: the most notes that chance is computed for
+CHANCE_NOTES = 1_000
 #: number of cosines from which on their own mean and deviation are a reliable scale
 ENOUGH = 200
 #: number of vectors up to which each is compared (0.08 µs each, four times that if they are
@@ -45,9 +44,27 @@ SLICE, ROOM = 1_000, 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """The reading of an embedder's cosines, in deviations. `hit`: above the mean, from which on a
+    note is a hit; 0 for the best one by chance. `related`: above the best one by chance, from which
+    on a text is about a query of unknown words; `familiar`: how many fewer suffice if all are
+    known.
+    """
+
+    hit: float
+    related: float
+    familiar: float
+
+
+#: the scales of the built-in model and of sentence models, fitted on conversations and lives
+BUILT_IN, SENTENCES = Scale(0.0, 0.2, 1.9), Scale(1.0, 1.2, 1.2)
+
+
+@dataclass(frozen=True, slots=True)
 class Cosines:
     """Notes by number (int64 [n]), the cosine of each (float32 [n]); mean and standard deviation
-    over all compared notes, with unrelated notes added if they are few; their number.
+    over all compared notes, with unrelated notes added if they are few; their number; `hit`: as in
+    the scale.
     """
 
     numbers: Array
@@ -55,6 +72,7 @@ class Cosines:
     mean: float
     deviation: float
     among: int
+    hit: float = 0.0
 
 
 class Vectors:
@@ -64,8 +82,10 @@ class Vectors:
     counts. In a cut or damaged file, rows from the first unreadable one on are dropped.
     """
 
-    def __init__(self, folder: Path, embedder: Embedder, exact_max: int = EXACT_MAX) -> None:
-        self._embedder = embedder
+    def __init__(
+        self, folder: Path, embedder: Embedder, exact_max: int = EXACT_MAX, scale: Scale = BUILT_IN
+    ) -> None:
+        self._embedder, self._reading = embedder, scale
         self._exact_max = exact_max
         self._others: Array | None = None
         self._unrelated: tuple[float, float] | None = None
@@ -78,7 +98,7 @@ class Vectors:
             ]
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
-        self._path = folder / f"{name}.rows"
+        self.path = folder / f"{name}.rows"
         self.reached = Point()
         self._load(self._read())
 
@@ -110,7 +130,7 @@ class Vectors:
     def delete(self) -> None:
         """Remove its file; the object must not be used afterwards."""
         with contextlib.suppress(FileNotFoundError):
-            files.remove(self._path)
+            files.remove(self.path)
 
     def numbers(self) -> set[int]:
         """The notes with a vector."""
@@ -125,17 +145,20 @@ class Vectors:
 
     def take(self, change: Point, changed: Sequence[Note]) -> None:
         """Embed the notes changed up to `change`, each once, and store the vectors."""
-        self.reached = change
         if not changed:
+            self.reached = change
             return
         vectors = self._embedder.embed([embedded_text(note) for note in changed], "passage")
         rows = np.zeros(len(changed), self._dtype)
         rows["number"] = [note.number for note in changed]
-        rows["change"], rows["mark"] = change
+        # a batch of which the end is cut is taken again: only its last row names the change
+        rows["change"], rows["mark"] = self.reached
+        rows["change"][-1], rows["mark"][-1] = change
         rows["vector"] = vectors
         rows["crc"] = _checksums(rows)
-        with os.fdopen(files.open_log(self._path), "ab") as file:
+        with os.fdopen(files.open_log(self.path), "ab") as file:
             file.write(rows.tobytes())
+        self.reached = change
         self._put(rows["number"].astype(np.int64), rows["vector"])
 
     def _put(self, numbers: Array, vectors: Array) -> None:
@@ -189,7 +212,7 @@ class Vectors:
             other = self._embedder.embed(texts, "passage") @ vector
             values = np.concatenate([values, other.astype(np.float32)])
             numbers = np.concatenate([numbers, np.fromiter(past_notes, np.int64, len(past_notes))])
-        return Cosines(numbers, values, mean, deviation, among)
+        return Cosines(numbers, values, mean, deviation, among, self._reading.hit)
 
     def _masked_places(self, mask: Array) -> Array:
         """The indices of the notes in the mask, cached for the next query with the same mask."""
@@ -235,7 +258,8 @@ class Vectors:
         """
         mean, deviation = self._scale()
         chance = NormalDist().inv_cdf(1 - 1 / min(max(2, count), CHANCE_NOTES))
-        return mean + (chance + RELATED_DEVIATIONS - KNOWN_DEVIATIONS * known_share) * deviation
+        reading = self._reading
+        return mean + (chance + reading.related - reading.familiar * known_share) * deviation
 
     def _scale(self) -> tuple[float, float]:
         """Mean and deviation of the cosines between unrelated notes."""
@@ -309,7 +333,7 @@ class Vectors:
 
     def _read(self) -> Array:
         try:
-            with files.open_ours(self._path) as file:
+            with files.open_ours(self.path) as file:
                 raw = file.read()
         except OSError:
             return np.zeros(0, self._dtype)
@@ -322,7 +346,7 @@ class Vectors:
         return rows[:good]
 
     def _write_anew(self, rows: Array) -> None:
-        files.replace(self._path, rows.tobytes())
+        files.replace(self.path, rows.tobytes())
 
 
 def distinct(numbers: Sequence[Array]) -> Array:

@@ -235,7 +235,7 @@ def find_similar_observations(library: Library, arguments: Arguments) -> Answer:
     memory, query = library.memory, _query_of(arguments)
     memory.follow()
     mask = memory.catalog.mask(choose(library, arguments))
-    near = memory.vectors.cosines([query], mask)
+    near = memory.cosines([query], mask)
     best = sorted(zip(near.values.tolist(), near.numbers.tolist(), strict=True), reverse=True)
     alike = {number: value for value, number in best if value >= arguments["min_similarity"] and mask[number]}
     rows = [

@@ -69,7 +69,7 @@ class ProjectFile:
         """Whether the file sets a personal setting to a value that a project may set for itself.
         Code that reads for this project alone asks here; the setting itself stays the person's.
         """
-        section, _, key = name.partition(".")
+        section, _, key = name.rpartition(".")
         fields = self.layer.get(section, {})
         return key in fields and rules(section)[key].of_project(fields[key])
 
@@ -91,7 +91,7 @@ def is_personal(name: str) -> bool:
     """Whether `section.setting` belongs to the person: no project sets it, with consent
     or without.
     """
-    section, _, key = name.partition(".")
+    section, _, key = name.rpartition(".")
     return rules(section)[key].personal
 
 

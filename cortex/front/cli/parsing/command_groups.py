@@ -10,6 +10,7 @@ GROUPS: Mapping[str, str] = {
     "key": "Manage the master key of encrypted indexes and memory.",
     "hook": "Record Claude Code sessions by hooks.",
     "memory": "Store, find and correct notes of earlier sessions.",
+    "memory model": "Install a model that embeds notes.",
     "memory tool": "Call a tool of observations, as agents do.",
 }
 
@@ -29,7 +30,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "Find and read": "recall search list show briefing timeline traverse history session stats",
         "Write": "store edit relate rate forget undo candidates closed accept",
         "Share and copy": "link export import backup restore migrate",
-        "Upkeep": "doctor consolidate maintain encrypt decrypt",
+        "Upkeep": "doctor consolidate maintain encrypt decrypt model",
         "Worker": "status up down follow past-sessions",
         "Agents' tools": "tool",
     },

@@ -88,7 +88,17 @@ def say_memory(state: dict[str, Any]) -> str:
         lines.append(f"kept in  {escape_in_line(server)}")
     if mode := state.get("sessions"):
         lines.append(f"sessions {SESSIONS[mode]}")
+    if embedder := state.get("embedder"):
+        lines.append(f"model    {_say_embedder(embedder)}")
     return escape_controls("\n".join([*lines, *map(escape_in_line, state["warnings"])]))
+
+
+def _say_embedder(state: dict[str, Any]) -> str:
+    name = escape_in_line(state["model"]) or "not open"
+    if state["answers"]:
+        return f"{name}, answers questions"
+    embedded, missing = state.get("embedded", 0), state.get("missing", 0)
+    return f"{name}, {embedded} of {embedded + missing} notes embedded; the built-in one answers until then"
 
 
 def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:

@@ -1,0 +1,249 @@
+"""A model for notes: its vectors come in the background, the built-in ones answer until then."""
+
+import signal
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+
+from cortex.embedders import open_apart
+from cortex.memory.find import model_vectors
+from cortex.memory.find.model_vectors import STEP_NOTES
+from cortex.memory.library import Library, finish
+from cortex.memory.serving import open_worker
+from cortex.settings.config import Config
+from cortex.settings.data import MODEL, DataFolder
+from cortex.settings.table import Embedding
+from ipc.messages import MemoryCall
+from tests.embedders.conftest import models  # noqa: F401 - a fixture
+
+#: words that the built-in model does not relate, and the written model maps to one vector
+QUESTION, ANSWER = "How are json payloads handled?", "json parse"
+
+
+@pytest.fixture
+def model(tmp_path, models):  # noqa: F811
+    folder = models.write(tmp_path / "words")
+    embedding = Embedding(provider="onnx", model_path=str(folder), dimensions=models.dimensions)
+    return partial(open_apart, Config(root=tmp_path, embedding=embedding))
+
+
+@pytest.fixture
+def open_memory(tmp_path, model):
+    """Open the memory of this test, with the model unless another one is given."""
+    opened = []
+
+    def make(model=model):
+        opened.append(Library.open(tmp_path / "data", model=model))
+        return opened[-1]
+
+    yield make
+    for library in opened:
+        library.close()
+
+
+def fill(library, count=4 * STEP_NOTES, word="socket"):
+    library.import_records([{"note": {"title": f"{word} number {at}"}} for at in range(count)])
+
+
+def file_of_rows(tmp_path):
+    (path,) = tmp_path.glob("data/**/model-vectors/*.rows")
+    return path
+
+
+def answers(library):
+    """Whether the model answers questions."""
+    return library.memory.meaning is not library.memory.vectors
+
+
+def test_old_vectors_answer_until_all_notes_are_embedded(open_memory):
+    with open_memory(None) as library:
+        fill(library)
+    library = open_memory()
+    steps = library.memory.model.steps()
+    for _ in range(2):
+        assert not answers(library)
+        assert library.recall("socket")
+        next(steps)
+    assert not answers(library)
+    finish(steps)
+    assert answers(library)
+    assert library.memory.meaning.numbers() == library.memory.vectors.numbers()
+    assert library.recall("socket")
+
+
+def test_a_new_and_a_changed_note_are_embedded_at_once_by_a_ready_model(open_memory):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    number = library.store("json decode")["number"]
+    assert answers(library)
+    assert library.memory.meaning.nearest("json", 1, exact=True) == [number]
+    library.edit(number, title="hash password", body="")
+    assert answers(library)
+    assert library.memory.meaning.nearest("password", 1, exact=True) == [number]
+    assert library.memory.meaning.nearest("decode", 1, exact=True) != [number]
+
+
+def test_many_new_notes_wait_for_the_background(open_memory):
+    library = open_memory()
+    fill(library, 1)
+    finish(library.memory.model.steps())
+    fill(library, 3 * STEP_NOTES, "password")
+    assert not answers(library)
+    steps = library.memory.model.steps()
+    next(steps)
+    fill(library, 2 * STEP_NOTES, "host")  # while the steps run
+    finish(steps)
+    library.memory.follow()
+    assert answers(library)
+    assert library.memory.meaning.numbers() == library.memory.vectors.numbers()
+
+
+KILLED = """
+import sys
+from functools import partial
+from pathlib import Path
+from cortex.embedders import open_apart
+from cortex.memory.library import Library
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
+
+data, folder = map(Path, sys.argv[1:3])
+embedding = Embedding(provider="onnx", model_path=str(folder))
+library = Library.open(data, model=partial(open_apart, Config(root=data, embedding=embedding)))
+for _ in library.memory.model.steps():
+    print("step", flush=True)
+"""
+
+
+@pytest.mark.parametrize("torn", [0, 1, 150], ids=["whole", "one byte", "rows"])
+def test_a_kill_in_the_middle_loses_nothing(open_memory, tmp_path, torn):
+    with open_memory(None) as library:
+        fill(library, 60)
+    command = [sys.executable, "-P", "-c", KILLED, str(tmp_path / "data"), str(tmp_path / "words")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        for _ in range(5):
+            assert process.stdout.readline() == b"step\n"
+        process.send_signal(signal.SIGKILL)
+    rows = file_of_rows(tmp_path)
+    rows.write_bytes(rows.read_bytes()[: rows.stat().st_size - torn])
+    library = open_memory()
+    status = library.memory.model.status(library.memory.reached)
+    assert status["embedded"] >= 5 * STEP_NOTES - 2 - (torn > 100) * STEP_NOTES
+    assert status["embedded"] + status["missing"] == 60
+    finish(library.memory.model.steps())
+    assert answers(library)
+    assert len(library.memory.meaning.numbers()) == 60
+    assert library.recall("socket number 33")[0]["title"] == "socket number 33"
+
+
+def test_a_cut_batch_of_changed_notes_is_embedded_again(open_memory, tmp_path):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    numbers = sorted(library.memory.meaning.numbers())
+    for number in numbers[:3]:
+        library.memory.store.edit(number, {"title": f"salt {number}", "body": ""})
+    library.memory.model.close()  # not ready: the background embeds
+    library.memory.follow()
+    finish(library.memory.model.steps())
+    library.close()
+    path = file_of_rows(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    library = open_memory()
+    finish(library.memory.model.steps())
+    assert answers(library)
+    assert set(library.memory.meaning.nearest("salt", 3, exact=True)) == set(numbers[:3])
+
+
+def test_erased_notes_leave_the_vectors_of_the_model_too(open_memory, tmp_path):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    number = library.store("json decode")["number"]
+    path = file_of_rows(tmp_path)
+    size = path.stat().st_size
+    finish(library.erase([number]))
+    assert path.stat().st_size < size
+    assert number not in library.memory.meaning.numbers()
+
+
+def test_a_restored_store_is_embedded_anew(open_memory, tmp_path):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    library.close()
+    for path in (tmp_path / "data").glob("memory.sqlite3*"):
+        path.unlink()
+    with open_memory(None):
+        pass
+    assert not list(tmp_path.rglob("model-vectors"))  # without a model its files go
+    library = open_memory()
+    fill(library, 2, "host")
+    finish(library.memory.model.steps())
+    assert answers(library)
+    assert len(library.memory.meaning.numbers()) == 2
+
+
+def test_a_model_that_fails_is_replaced_by_the_built_in_one_and_tried_again(open_memory, monkeypatch):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    embedder = library.memory.model._embedder
+    monkeypatch.setattr(embedder.inner, "_ask", lambda _request: None)
+    assert library.recall("socket number 3")[0]["title"] == "socket number 3"
+    assert not answers(library)
+    assert "does not answer" in library.memory.model.fault
+    assert library.store("json decode")["number"]
+    assert not library.memory.model.has_work(library.memory.reached)  # not before a while
+    monkeypatch.undo()
+    monkeypatch.setattr(model_vectors, "RETRY_S", 0.0)
+    library.memory.model._retry_at = 0.0
+    finish(library.memory.model.steps())
+    library.memory.follow()
+    assert answers(library)
+    assert not library.memory.model.fault
+
+
+def test_a_process_that_ends_is_started_again(open_memory):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    library.memory.model._embedder.inner._child.kill()
+    assert library.recall("json") is not None
+    assert answers(library)
+
+
+def test_the_process_ends_when_it_is_not_used(open_memory, monkeypatch):
+    library = open_memory()
+    fill(library)
+    finish(library.memory.model.steps())
+    embedder = library.memory.model._embedder.inner
+    child = embedder._child
+    library.memory.model.rest()
+    assert child.poll() is None
+    monkeypatch.setattr("cortex.embedders.child.REST_S", -1.0)
+    library.memory.model.rest()
+    assert child.poll() is not None
+    library.memory.model.wake()
+    library.recall("json")
+    assert embedder.is_ready
+
+
+def test_the_worker_embeds_between_calls_and_reports_the_state(tmp_path, models):  # noqa: F811
+    data = tmp_path / "data"
+    models.write(data / MODEL)
+    worker = open_worker(DataFolder(data))
+    try:
+        worker.call(MemoryCall("store", {"title": "socket connect"}, project="here", writes=True))
+        slices = worker.background()
+        assert worker.patience() <= 1
+        for _ in slices:
+            pass
+        state = worker.status().info["embedder"]
+        assert state["model"].startswith("model@")
+        assert (state["answers"], state["embedded"], state["missing"]) == (True, 1, 0)
+    finally:
+        worker.close()
