@@ -37,7 +37,6 @@ from cortex.memory.files.transfer import (
 )
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.changes import ALIKE, KINDS
-from cortex.memory.find.disputes import mark_disputed
 from cortex.memory.find.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.find.recall import Memory
 from cortex.memory.find.statements import alike, stems
@@ -56,6 +55,7 @@ from cortex.memory.note import (
     read_scope,
     with_anchors,
 )
+from cortex.memory.review.disputes import mark_disputed
 from cortex.memory.store.copies import back_ups
 from cortex.memory.store.driver import PLAIN, Driver
 from cortex.memory.store.erasure import erase_in_copies

@@ -7,10 +7,10 @@ from typing import Any
 
 from cortex.memory.answers import hit_row, timeline_row
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.disputes import mark_disputed
 from cortex.memory.find.recall import Memory
 from cortex.memory.find.timeline import around
 from cortex.memory.note import State, read_kind, read_labels
+from cortex.memory.review.disputes import mark_disputed
 from cortex.memory.store.note_store import STATES
 from cortex.memory.times import read_end
 from cortex.system.errors import BadQuery, BadRequest
