@@ -26,12 +26,18 @@ from cortex.system.loaded_code import LoadedCode
 from cortex.system.process import allocator, re_exec
 
 #: modules that workers import late: by `numpy.unique`, `cortex.system.zstd` and the built-in
-#: embedder
+#: embedder. The vector worker imports usearch when it opens its first vectors
 _LATE = ("numpy.ma", "zstandard", "importlib.resources.readers", "cortex.embedders.builtin")
 #: name of a process → the modules whose imports cover all that it uses
 NEEDED = {
     "text": ("workers.__main__", "workers.text", "cortex.engines.text.engine", *_LATE),
-    "vector": ("workers.__main__", "workers.vector", "cortex.engines.vector.engine", *_LATE),
+    "vector": (
+        "workers.__main__",
+        "workers.vector",
+        "cortex.engines.vector.engine",
+        "usearch.compiled",
+        *_LATE,
+    ),
     "graph": ("workers.__main__", "workers.graph", "cortex.engines.graph.engine", *_LATE),
     "watcher": ("workers.__main__", "workers.watcher", *_LATE),
     "indexer": ("cortex.front.cli.main", "cortex.front.cli.commands", "cortex.indexer.watch"),

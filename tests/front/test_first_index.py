@@ -123,7 +123,7 @@ def test_a_slow_command_prints_a_notice_on_a_terminal_only(monkeypatch, capsys):
 #: that ask workers report their own wait
 SHOW = {
     "init", "index", "install", "uninstall", "purge", "mcp", "up", "trust", "clean", "version", "upgrade", "completion",
-    "complete", "memory up", "memory encrypt", "memory decrypt", "memory follow", "hook install", "hook uninstall",
+    "complete", "memory up", "memory model install", "memory model remove", "memory encrypt", "memory decrypt", "memory follow", "hook install", "hook uninstall",
     "serve", "open", "token", "help", "key forget", "key recovery", "key recover", "embed serve",
 }  # fmt: skip
 

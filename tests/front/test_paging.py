@@ -97,7 +97,7 @@ def test_a_program_reads_the_answer_as_it_is():
 #: an answer of a search with 30 results, without any worker
 ANSWER = """
 import sys, orjson
-from cortex.front.cli import generated
+from cortex.front.cli.parsing import generated
 from cortex.front.cli.parsing.parser import Command
 from cortex.front.tools import TOOLS
 metadata = {"file_path": "src/a.py", "start_line": 1, "end_line": 2}

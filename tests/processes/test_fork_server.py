@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not may_fork(), reason="nothing is forked here")
 PROGRAM = """
 import gc, json, os, signal, sys
 from pathlib import Path
-from cortex.system import re_exec
+from cortex.system.process import re_exec
 
 root, name, action = sys.argv[2:]
 report = Path(root) / f"{name}.json"

@@ -113,7 +113,7 @@ ALLOWED = {
 #: the modules for differences of systems, and those that run on Linux alone: `may_fork` guards
 #: their use
 FOR_IT = ("cortex.system.hosts", "cortex.system.process.sockets")
-ON_LINUX = ("cortex.processes.fork_client", "cortex.processes.forkserver")
+ON_LINUX = ("cortex.indexer.children", "cortex.processes.fork_client", "cortex.processes.forkserver")
 
 
 def used() -> set[tuple[str, str]]:

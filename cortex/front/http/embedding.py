@@ -34,6 +34,7 @@ from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
 from cortex.front.http.replies import JSON, RequestRefused, status_of
 from cortex.front.http.tcp_port import BACKLOG, bind, say_holder
 from cortex.settings.config import Config
+from cortex.system import hosts
 from cortex.system.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line
 
@@ -82,7 +83,7 @@ def serving(embedder: Embedder, host: str, port: int) -> Iterator[int]:
         raise Unavailable(f"Port {port} of {host} is taken{say_holder(port)}; choose another port.")
     with bound, offered_token(bound.getsockname()[1]) as token:
         server = _Server(make_app(embedder, OriginCheck(host), token))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
+        thread = threading.Thread(target=lambda: hosts.run(server.serve(sockets=[bound])), daemon=True)
         thread.start()
         try:
             if not server.listening.wait(START_S):

@@ -45,7 +45,8 @@ Captures = dict[str, list[Node]]
 #: in-progress matches of a query: each node below is compared with each of them. Source code has
 #: less than 128; a file with more is searched in layers of this depth
 MATCHES_MAX, LAYER = 512, 100
-#: main captures of a match that has no definition, call, import or base
+#: capture of an outer node; main captures of a match that has no definition, call, import or base
+OUTER = "_in"
 _MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.type", "param.item")
 
 
@@ -67,7 +68,8 @@ def main_capture(captures: tuple[str, ...]) -> tuple[str, bool]:
     for capture in captures:
         if capture.startswith("base."):
             return capture, False
-    return next((capture for capture in _MAIN if capture in captures), captures[0]), False
+    named = (capture for capture in captures if capture != OUTER)
+    return next((capture for capture in _MAIN if capture in captures), next(named)), False
 
 
 def matches_of(root: Node, query: Query) -> list[tuple[int, Captures]]:
