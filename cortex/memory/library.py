@@ -86,6 +86,8 @@ EXPORT_MAX = 1_000
 _SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
 #: notes of a new note's answer that it may replace, and nearest notes that they are chosen from
 SIMILAR_MAX, SIMILAR_LOOKED_AT = 2, 8
+#: kinds of notes that may tell of a change: an event ("moved to EMQX") outdates facts too
+TELLING = KINDS | {"event"}
 #: share of common stems and cosine of two bodies below which notes of one title stay two
 SAME_STEMS, SAME_COSINE = 0.1, 0.3
 #: smallest and largest budget of a briefing
@@ -339,7 +341,7 @@ class Library:
         similar title, of the same scope.
         """
         memory, numbers = self._memory, list(written.same_topic)
-        if note.kind in KINDS and not written.merged:
+        if note.kind in TELLING and not written.merged:
             selection = Selection(project=self._project, kinds=tuple(sorted(KINDS)))
             numbers += [hit.number for hit in memory.rank_notes(title, selection, SIMILAR_LOOKED_AT, 1.0, ())]
         others = dict.fromkeys(number for number in numbers if number != written.number)

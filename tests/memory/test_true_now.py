@@ -68,8 +68,12 @@ def test_a_note_like_no_other_is_answered_without_similar_ones(library, title):
     assert "similar" not in library.store(title)
 
 
-def test_an_event_replaces_nothing(library):
-    assert "similar" not in library.store("The staging host is called green", kind="event")
+def test_an_event_is_answered_with_facts_that_it_may_have_changed(library):
+    """A move is an event to whoever stores it: "Moved lock messages to EMQX"."""
+    answer = library.store("The staging host is called green", kind="event")
+    assert titles(answer["similar"]) == ["The staging host is called blue"]
+    library.store("The nightly backup started at three", kind="event")
+    assert "similar" not in library.store("The nightly backup began at three in the morning", kind="handover")
 
 
 def test_a_global_note_may_replace_global_ones_only(library):
