@@ -227,11 +227,12 @@ class StepFinder:
             is_a = _IS_A[graph.edges[rows, 2]]
             at, rows = at[is_a], rows[is_a]
             types, lower = graph.edges[rows, 1], methods[at]
-            keys = self._mix(types, marks[at])
+            hidden = (graph.edges[rows, 2] == _EMBEDS) & self._are_structs(types)
+            # A type that is embedded may be a base on another way, too.
+            keys = self._mix(types, marks[at]) ^ hidden * _MIX
             fresh = _are_new(keys, seen_keys)
-            rows, types, lower, marks = rows[fresh], types[fresh], lower[fresh], marks[at][fresh]
+            types, lower, marks, called = types[fresh], lower[fresh], marks[at][fresh], ~hidden[fresh]
             seen_keys.append(keys[fresh])
-            called = ~((graph.edges[rows, 2] == _EMBEDS) & self._are_structs(types))
             at, uppers = self._methods_of(types[called], lower[called])
             pairs.append((lower[called][at], uppers))
             methods, owners = lower, types
