@@ -25,6 +25,7 @@ from cortex.system import hosts
 from cortex.system.arrays import Array
 from cortex.system.errors import BY_CODE, CortexError, Unavailable
 from ipc.codec import decode, encode
+from ipc.frames import LENGTH, pack, receive
 from ipc.messages import Embed, Embedded, Failure, Mode
 
 #: the command line of the process
@@ -41,8 +42,6 @@ ANSWER_S = 20.0
 REST_S = 300.0
 #: texts in one call
 CALL_TEXTS = 8
-
-_LENGTH = struct.Struct("<I")
 
 
 class ChildEmbedder:
@@ -88,8 +87,8 @@ class ChildEmbedder:
             child = self._child or self._start()
             _send(child, request)
             assert child.stdout
-            head, _ = hosts.read_within(child.stdout.fileno(), until, _LENGTH.size)
-            (length,) = _LENGTH.unpack(head)
+            head, _ = hosts.read_within(child.stdout.fileno(), until, LENGTH.size)
+            (length,) = LENGTH.unpack(head)
             frame, _ = hosts.read_within(child.stdout.fileno(), until, length)
             return cast("Embedded | Failure", decode(frame))
         except (OSError, struct.error, CortexError):  # it ended, or its answer is cut
@@ -135,7 +134,7 @@ class ChildEmbedder:
 
 def _send(child: subprocess.Popen[bytes], frame: bytes) -> None:
     assert child.stdin
-    remaining = memoryview(_LENGTH.pack(len(frame)) + frame)
+    remaining = memoryview(pack(frame))
     while remaining:
         remaining = remaining[child.stdin.write(remaining) or 0 :]
 
@@ -158,13 +157,12 @@ def serve() -> None:
         except CortexError as error:
             reply = Failure(error.code, str(error))
         frame = encode(reply)
-        answers.write(_LENGTH.pack(len(frame)) + frame)
+        answers.write(pack(frame))
         answers.flush()
 
 
 def _receive() -> bytes:
     """Return the next frame; the process ends with its standard input."""
-    head = sys.stdin.buffer.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
+    if (frame := receive(sys.stdin.buffer)) is None:
         sys.exit()
-    return sys.stdin.buffer.read(_LENGTH.unpack(head)[0])
+    return frame

@@ -105,7 +105,7 @@ def _copy(file: _File, target: Path, bytes_max: int) -> None:
         )
     try:
         raw = file.read()
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, RuntimeError) as error:  # encrypted, or packed in an unknown way
         raise Misconfigured(f"{file.name} cannot be read from the wheel: {error}.") from error
     files.make_private(target.parent)
     files.create(target, raw)

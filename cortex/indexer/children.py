@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -30,6 +30,7 @@ from cortex.settings.table import Embedding
 from cortex.system import hosts
 from cortex.system.errors import CortexError
 from cortex.system.process import allocator
+from ipc.frames import LENGTH, pack, receive
 
 #: tasks after which a child collects garbage and releases memory
 COLLECT_TASKS = 8
@@ -41,8 +42,8 @@ FILE_S = 30
 #: memory limit of a child in bytes: a parser can take hundreds of times the size of a file
 CHILD_BYTES_MAX = 4 << 30
 
-#: the length of a frame, and the nursery's reply
-LENGTH, REPLY = struct.Struct("<I"), struct.Struct("<i")
+#: the nursery's reply
+REPLY = struct.Struct("<i")
 
 
 class Setup(msgspec.Struct):
@@ -73,16 +74,6 @@ class Request(msgspec.Struct):
     paths: tuple[str, ...] = ()
     #: a task of the graph, whose facts the child needs
     task: GraphTask | None = None
-
-
-def receive(pipe: IO[bytes]) -> bytes | None:
-    """Read one frame; None at the end of the pipe."""
-    head = pipe.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    (length,) = LENGTH.unpack(head)
-    frame = pipe.read(length)
-    return frame if len(frame) == length else None
 
 
 def receive_exactly(link: socket.socket, size: int) -> bytes:
@@ -178,7 +169,7 @@ def _answer(graph: GraphBuilder) -> None:
 
     def send(answer: Answer) -> None:
         raw = msgspec.msgpack.encode(answer)
-        answers.write(LENGTH.pack(len(raw)) + raw)
+        answers.write(pack(raw))
         answers.flush()
 
     def reading(path: str) -> None:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from cortex.indexer.children import LENGTH, REPLY, Answer, Request, Setup, receive, receive_exactly
+from cortex.indexer.children import REPLY, Answer, Request, Setup, receive_exactly
 from cortex.indexer.store.graph_tasks import GraphTask, ResolveTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import Built, Settings, Task
@@ -37,6 +37,7 @@ from cortex.system import hosts
 from cortex.system.errors import BY_CODE, CortexError, Unavailable
 from cortex.system.process.cores import count_cores
 from cortex.terms.languages import language_of
+from ipc.frames import LENGTH, pack, receive
 
 log = logging.getLogger(__name__)
 
@@ -328,7 +329,7 @@ class Pool:
     def _send(self, child: _Child, frame: bytes) -> bool:
         assert child.stdin is not None
         try:
-            child.stdin.write(LENGTH.pack(len(frame)) + frame)
+            child.stdin.write(pack(frame))
             child.stdin.flush()
         except (OSError, ValueError):
             return False

@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 
 import psutil
 import pytest
@@ -22,6 +21,7 @@ from cortex.indexer.store.limits import Limits
 from cortex.settings.config import Config, Embedding
 from cortex.system.errors import Unavailable
 from tests.indexer.indexed_tree import COUNT, FILES, POOLED, chunks
+from tests.wait_until import until
 
 
 def test_a_pool_of_processes_writes_the_same(project):
@@ -122,10 +122,8 @@ def test_a_killed_nursery_is_replaced_and_its_children_work_on(project):
     finally:
         children.close()
     assert sum(len(shard.entries) for shard in built) == COUNT
-    until = time.monotonic() + 10
-    while any(map(_runs, orphans)):  # their output ends a moment before they do
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    # their output ends a moment before they do
+    until(lambda: not any(map(_runs, orphans)), "the end of the orphans")
 
 
 def _runs(pid: int) -> bool:

@@ -6,18 +6,40 @@ import asyncio
 from typing import Any
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cortex.front.http.replies import RequestRefused, error_response
 
 #: maximum of seconds to send the headers of a request, and to read an answer
 HEADERS_S, UNREAD_S = 10.0, 30.0
+#: maximum of seconds to answer running requests when the server ends
+ANSWER_S = 4
 #: maximum of bytes of the headers of a request
 HEADER_BYTES_MAX = 32 * 1024
 #: answer to a request while all connections are busy
 BUSY = error_response(
     RequestRefused(503, "unavailable", "All connections are busy; try again in a second.", connection="close")
 )
+
+
+def make_settings(app: Any, connections_max: int, **options: Any) -> uvicorn.Config:
+    """Return the settings of a server that answers by HTTP alone, at most `connections_max` clients
+    at once, and logs nothing: requests have the user's code. Raises OSError as uvicorn.
+    """
+    return uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        h11_max_incomplete_event_size=HEADER_BYTES_MAX,
+        limit_concurrency=connections_max,
+        timeout_graceful_shutdown=ANSWER_S,
+        **options,
+    )
 
 
 class Connection(H11Protocol):

@@ -30,7 +30,7 @@ from cortex.embedders.protocol import Embedder
 from cortex.embedders.token import offered_token
 from cortex.front.http.access.gate import read_body
 from cortex.front.http.access.origin_check import OriginCheck
-from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
+from cortex.front.http.connections import make_settings
 from cortex.front.http.replies import JSON, RequestRefused, status_of
 from cortex.front.http.tcp_port import BACKLOG, bind, say_holder
 from cortex.settings.config import Config
@@ -46,8 +46,8 @@ BODY_BYTES_MAX = 8 << 20
 TEXTS_MAX = 2048
 #: maximum of concurrent connections: clients are processes of one user
 CONNECTIONS_MAX = 64
-#: maximum of seconds until a server listens, and to answer running requests when it ends
-START_S, ANSWER_S = 30.0, 4
+#: maximum of seconds until a server listens
+START_S = 30.0
 
 
 def serve_embedder(
@@ -95,26 +95,10 @@ def serving(embedder: Embedder, host: str, port: int) -> Iterator[int]:
 
 
 class _Server(uvicorn.Server):
-    """A server that tells another thread when it listens. It logs nothing: requests have the
-    user's code.
-    """
+    """A server that tells another thread when it listens."""
 
     def __init__(self, app: Any) -> None:
-        settings = uvicorn.Config(
-            app,
-            http=Connection,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            h11_max_incomplete_event_size=HEADER_BYTES_MAX,
-            backlog=BACKLOG,
-            limit_concurrency=CONNECTIONS_MAX,
-            timeout_graceful_shutdown=ANSWER_S,
-        )
-        super().__init__(settings)
+        super().__init__(make_settings(app, CONNECTIONS_MAX, lifespan="off", backlog=BACKLOG))
         self.listening = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -18,7 +18,7 @@ from cortex.front.http.access.gate import Gate
 from cortex.front.http.access.origin_check import ANY, OriginCheck
 from cortex.front.http.access.tokens import Tokens, own_token
 from cortex.front.http.app import make_app
-from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
+from cortex.front.http.connections import make_settings
 from cortex.front.http.local_socket import HOSTS, listening
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.projects import Projects
@@ -31,8 +31,6 @@ from cortex.system.errors import EXIT_OK, Misconfigured
 from ipc.lifeline import watch_life_line
 
 SSE = 37778
-#: maximum of seconds to answer running requests when the server ends
-ANSWER_S = 4
 #: maximum of connections: more than the gate admits requests and streams of one token; half of
 #: the open files where the system permits fewer
 CONNECTIONS_MAX = 1024
@@ -156,20 +154,12 @@ async def run(
 
 def _settings(gate: Gate, place: ServerAddress, connections_max: int) -> uvicorn.Config:
     try:
-        settings = uvicorn.Config(
+        settings = make_settings(
             gate,
-            http=Connection,
-            ws="none",
+            connections_max,
             lifespan="on",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            h11_max_incomplete_event_size=HEADER_BYTES_MAX,
             # Connections are accepted, so many at once, before they are counted.
             backlog=max(1, connections_max // 8),
-            limit_concurrency=connections_max,
-            timeout_graceful_shutdown=ANSWER_S,
             ssl_certfile=place.cert or None,
             ssl_keyfile=place.key or None,
         )
