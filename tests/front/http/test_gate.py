@@ -411,7 +411,7 @@ def test_shutdown_answers_open_requests_and_accepts_no_new_ones(sample):
 
 
 def test_shutdown_cancels_a_call_after_its_grace_period(sample, monkeypatch):
-    monkeypatch.setattr(serving_module, "ANSWER_S", 1)
+    monkeypatch.setattr(connections, "ANSWER_S", 1)
     with serving(sample) as server:
         server.link.hold = asyncio.Event()
         with socket.create_connection(("127.0.0.1", server.port), BOUND_S) as line:
