@@ -19,6 +19,7 @@ from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
 from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
+from cortex.memory.table import is_write
 from cortex.settings.config import Config
 from cortex.system.errors import BY_CODE, BadRequest, CortexError, NotFound, NotReady, Unavailable
 from ipc.client import Silent
@@ -140,14 +141,15 @@ class QueryContext:
         arguments: Mapping[str, Any] | None = None,
         *,
         operation_id: str = "",
-        writes: bool = False,
     ) -> dict[str, Any]:
         """Return the answer of a memory operation. Raises Unavailable, and the operation's
         errors.
         """
         if self.memory is None:
             raise Unavailable("There is no way to memory here; call the tool through `cortex mcp`.")
-        return await self.memory.call(operation, arguments, operation_id=operation_id, writes=writes)
+        return await self.memory.call(
+            operation, arguments, operation_id=operation_id, writes=is_write(operation)
+        )
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return memory's quick answer; None when memory does not run or is busy."""

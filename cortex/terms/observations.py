@@ -138,10 +138,11 @@ _TOOL_ARGUMENTS: Mapping[tuple[str, str], Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A tool: its text; argument → its default, REQUIRED, or Between. `writes`: it changes the
-    store.
+    """A tool: its title and text; argument → its default, REQUIRED, or Between. `writes`: it
+    changes the store.
     """
 
+    title: str
     text: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     writes: bool = False
@@ -185,6 +186,7 @@ def _timeline(**first: Any) -> dict[str, Any]:
 
 ROWS: Mapping[str, Row] = {
     "search": Row(
+        "Search observations",
         "Search earlier sessions' observations by question and filters, or by filters alone.\n"
         'Example: {"query": "retries", "obs_type": "bugfix"}',
         _page(
@@ -201,6 +203,7 @@ ROWS: Mapping[str, Row] = {
         ),
     ),
     "timeline": Row(
+        "Show observations by time",
         "Observations before and after one (anchor_id or query's best hit), or between dates.\n"
         'Example: {"query": "the release", "before": 5}',
         {
@@ -218,9 +221,12 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "get_observation": Row(
-        'One full observation, by the id of a row.\nExample: {"id": "12"}', {"id": REQUIRED}
+        "Show an observation",
+        'One full observation, by the id of a row.\nExample: {"id": "12"}',
+        {"id": REQUIRED},
     ),
     "search_sessions": Row(
+        "Search earlier sessions",
         "Search the exchanges of earlier sessions: the best one of each.\n"
         'Example: {"query": "the failing deployment"}',
         {
@@ -232,6 +238,7 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "list_sessions": Row(
+        "List earlier sessions",
         "Sessions, the newest first.",
         {
             "workstation_id": "",
@@ -241,22 +248,32 @@ ROWS: Mapping[str, Row] = {
             "max_tokens": _TOKENS,
         },
     ),
-    "decisions": Row("Search observations; decisions rank higher.", _TOPIC_PAGE),
-    "changes": Row("Search observations; fixes, features and refactorings rank higher.", _TOPIC_PAGE),
-    "how_it_works": Row("Search observations; discoveries and architecture rank higher.", _TOPIC_PAGE),
+    "decisions": Row("Find decisions", "Search observations; decisions rank higher.", _TOPIC_PAGE),
+    "changes": Row(
+        "Find changes", "Search observations; fixes, features and refactorings rank higher.", _TOPIC_PAGE
+    ),
+    "how_it_works": Row(
+        "Find explanations of how something works",
+        "Search observations; discoveries and architecture rank higher.",
+        _TOPIC_PAGE,
+    ),
     "find_by_concept": Row(
+        "Find observations by concept",
         "Observations with any, or all, of some concepts (tags).",
         _page({"concepts": REQUIRED, "match": "any", "type": "", "files": "", **_PROJECT_AND_DATES}),
     ),
     "find_by_file": Row(
+        "Find observations by file",
         "Observations that read or modified a file, modified first.",
         _page({"files": REQUIRED, "type": "", "concepts": "", **_PROJECT_AND_DATES}),
     ),
     "find_by_type": Row(
+        "Find observations by type",
         "Observations of some types: decision, bugfix, feature, refactor, discovery, change.",
         _page({"type": REQUIRED, **_CONCEPTS_AND_FILES, **_PROJECT_AND_DATES}),
     ),
     "find_similar_observations": Row(
+        "Find similar observations",
         "Observations similar in meaning to a text, by cosine alone.",
         {
             "query": REQUIRED,
@@ -268,6 +285,7 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "find_related_observations": Row(
+        "Find related observations",
         "Observations related to one, the most certain first.",
         {
             "id": REQUIRED,
@@ -278,26 +296,37 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "explain_search_ranking": Row(
+        "Explain the ranking of a search",
         "Explain a search's ranking: the parts of each score, and the words that matched.",
         {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20), "max_tokens": _REPORT_TOKENS},
     ),
     "get_recent_context": Row(
-        "The newest observations.", _page({"project": "", "type": "", **_CONCEPTS_AND_FILES, **_DATES}, 30)
+        "List the newest observations",
+        "The newest observations.",
+        _page({"project": "", "type": "", **_CONCEPTS_AND_FILES, **_DATES}, 30),
     ),
-    "get_context_timeline": Row("Observations before and after a given one.", _timeline(anchor_id=REQUIRED)),
+    "get_context_timeline": Row(
+        "Show observations before and after another",
+        "Observations before and after a given one.",
+        _timeline(anchor_id=REQUIRED),
+    ),
     "get_timeline_by_query": Row(
+        "Show observations before and after the best hit",
         "Observations before and after a query's best hit.",
         _timeline(query=REQUIRED, **_DATES),
     ),
     "get_observations_by_tag": Row(
+        "List observations with a tag",
         "Observations with exactly this tag, newest first.",
         _page({"tag": REQUIRED, "project": ""}, 50, 200),
     ),
     "get_observation_relationships": Row(
+        "List the relations of an observation",
         "All relations within some steps of an observation.",
         {"id": REQUIRED, "max_depth": Between(2, 1, 5), "offset": _OFFSET, "max_tokens": _TOKENS},
     ),
     "edit_observation": Row(
+        "Edit an observation",
         "Change fields of an observation; the old ones stay as a revision.",
         {
             "id": REQUIRED,
@@ -317,31 +346,37 @@ ROWS: Mapping[str, Row] = {
         writes=True,
     ),
     "tag_observation": Row(
+        "Tag an observation",
         "Add, remove or set the tags of an observation.",
         {"id": REQUIRED, "tags": REQUIRED, "mode": "add"},
         writes=True,
     ),
     "merge_observations": Row(
+        "Merge two observations",
         "Merge one observation into another: its facts, concepts, files, relations move; it is superseded.",
         {"source_id": REQUIRED, "target_id": REQUIRED, "boost": Between(0.1, 0, 0.5, strict=True)},
         writes=True,
     ),
     "bulk_delete_observations": Row(
+        "Delete observations",
         "Mark observations as deleted; `cortex memory undo` brings them back.",
         {"ids": REQUIRED, "delete_vectors": True},
         writes=True,
     ),
     "bulk_mark_superseded": Row(
+        "Mark observations as superseded",
         "Mark observations as superseded: no longer true.",
         {"ids": REQUIRED, "superseded_by": ""},
         writes=True,
     ),
     "bulk_boost_observations": Row(
+        "Change the importance of observations",
         "Raise or lower the importance of observations, within 0 and 1.",
         {"ids": REQUIRED, "boost": Between(REQUIRED, -1, 1, strict=True)},
         writes=True,
     ),
     "batch_tag_by_pattern": Row(
+        "Tag observations by pattern",
         "Tag all observations that contain a text or match a regular expression; a dry run by default.",
         {
             "pattern": REQUIRED,
@@ -354,6 +389,7 @@ ROWS: Mapping[str, Row] = {
         writes=True,
     ),
     "export_observations": Row(
+        "Export observations",
         "Observations as JSON, JSON lines or Markdown, page by page.",
         {
             "format": "json",
@@ -366,20 +402,32 @@ ROWS: Mapping[str, Row] = {
             "max_tokens": Between(25_000, 1_000, 250_000),
         },
     ),
-    "get_memory_stats": Row("Counts of observations by type, project and state, and of searches."),
-    "get_observation_quality": Row("Completeness of an observation, with suggestions.", {"id": REQUIRED}),
+    "get_memory_stats": Row(
+        "Count observations, sessions and searches",
+        "Counts of observations by type, project and state, and of searches.",
+    ),
+    "get_observation_quality": Row(
+        "Rate the quality of an observation",
+        "Completeness of an observation, with suggestions.",
+        {"id": REQUIRED},
+    ),
     "get_data_quality_report": Row(
+        "Rate the quality of the newest observations",
         "Completeness and issues of the newest observations.",
         {"project": "", "limit": Between(100, 10, 500), "max_tokens": _REPORT_TOKENS},
     ),
     "get_temporal_trends": Row(
+        "Count observations by time",
         "Counts of observations by day, ISO week or hour (UTC), zeros included.",
         {"project": "", "days": Between(30, 1, 365), "group_by": "day", "max_tokens": _REPORT_TOKENS},
     ),
     "get_observation_scoring_breakdown": Row(
-        "The legacy score of an observation and its parts, which add up to it.", {"id": REQUIRED}
+        "Explain the score of an observation",
+        "The legacy score of an observation and its parts, which add up to it.",
+        {"id": REQUIRED},
     ),
     "analyze_observation_importance": Row(
+        "List the most important observations",
         "The most important and most used observations, and counts of ratings.",
         {
             "project": "",
@@ -391,10 +439,12 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "analyze_search_patterns": Row(
+        "List frequent and fruitless searches",
         "Most frequent queries, and those without hits.",
         {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50), "max_tokens": _REPORT_TOKENS},
     ),
     "suggest_consolidations": Row(
+        "List observations that could be merged",
         "Groups of nearly equal observations that could be merged; nothing is changed.",
         {
             "project": "",
@@ -405,6 +455,7 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "get_patterns": Row(
+        "List recurring patterns",
         "Patterns that recur in several sessions.",
         {
             "type": "",
@@ -416,17 +467,19 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "run_consolidation": Row(
+        "Run upkeep of memory",
         "Run upkeep: relate notes, find patterns, fade relevance, forget if that is on.",
         {"cycle": "all", "dry_run": False},
         writes=True,
     ),
     "trigger_maintenance": Row(
+        "Delete expired observations",
         "Delete notes older than the settings allow; optimise the store.",
         {"dry_run": False},
         writes=True,
     ),
-    "get_maintenance_stats": Row("Upkeep's runs and totals."),
-    "check_system_health": Row("Health of database, indexes, workers, disk."),
+    "get_maintenance_stats": Row("Show the results of upkeep", "Upkeep's runs and totals."),
+    "check_system_health": Row("Check the health of memory", "Health of database, indexes, workers, disk."),
 }
 
 

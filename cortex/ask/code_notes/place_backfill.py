@@ -64,10 +64,10 @@ async def catch_up(context: QueryContext) -> int:
         if places.spoken and _are_older(context, (*places.files, *places.anchored), note["at"]):
             placed.append(_place_row(note, places))
         if len(placed) == SLICE:
-            done += (await context.remember("place", {"notes": placed}, writes=True))["notes"]
+            done += (await context.remember("place", {"notes": placed}))["notes"]
             placed.clear()
     if placed:
-        done += (await context.remember("place", {"notes": placed}, writes=True))["notes"]
+        done += (await context.remember("place", {"notes": placed}))["notes"]
     return done
 
 

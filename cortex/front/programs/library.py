@@ -16,6 +16,7 @@ from typing import Any, Self
 from cortex.ask.memory import Caller, MemoryContext
 from cortex.front.memory_link import MemoryLink
 from cortex.front.programs.loop_thread import LoopThread
+from cortex.memory.table import is_write
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.folders.home import open_runtime
@@ -129,25 +130,25 @@ class Cortex:
             "importance": importance,
             "scope": scope,
         }
-        return self._write("store", fields | more, operation_id)
+        return self._ask("store", fields | more, operation_id)
 
     def edit(self, node_id: str | int, *, operation_id: str = "", **changes: Any) -> dict[str, Any]:
         """Change fields of a note, or its `state`; the history has the former values."""
-        return self._write("store", {"id": node_id} | changes, operation_id)
+        return self._ask("store", {"id": node_id} | changes, operation_id)
 
     def relate(
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
     ) -> dict[str, Any]:
         """Connect two notes and return {"id", "message"}; an existing edge keeps its id."""
-        return self._write("relate", {"from_id": from_id, "to_id": to_id, "relation": relation}, operation_id)
+        return self._ask("relate", {"from_id": from_id, "to_id": to_id, "relation": relation}, operation_id)
 
     def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
         """Mark a note as deleted: no query finds it any more."""
-        return self._write("forget", {"node_id": node_id}, operation_id)
+        return self._ask("forget", {"node_id": node_id}, operation_id)
 
     def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
         """Revert the operation with the number `undone`, "" for the last one."""
-        return self._write("undo", {"undone": undone}, operation_id)
+        return self._ask("undo", {"undone": undone}, operation_id)
 
     def search(self, query: str, *, limit: int = 10, **more: Any) -> list[dict[str, Any]]:
         """Return the notes that match a question, by words and meaning.
@@ -165,33 +166,33 @@ class Cortex:
 
     def timeline(self, anchor: str | int = "", **more: Any) -> dict[str, Any]:
         """Return notes in order of time, before and after `anchor` or between two moments."""
-        return self.call("timeline", {"anchor": anchor} | more, writes=False)
+        return self._ask("timeline", {"anchor": anchor} | more)
 
     def traverse(self, node_id: str | int, *, depth: int = 2, direction: str = "both") -> dict[str, Any]:
         """Return the notes connected to a note, in at most `depth` steps."""
         arguments = {"node_id": node_id, "depth": depth, "direction": direction}
-        return self.call("traverse", arguments, writes=False)
+        return self._ask("traverse", arguments)
 
     def briefing(self, agent_id: str = "default", **more: Any) -> dict[str, Any]:
         """Return {"briefing": Markdown}, a summary for the start of a session.
 
         `more`: compact, tokens.
         """
-        return self.call("briefing", {"agent_id": agent_id} | more, writes=False)
+        return self._ask("briefing", {"agent_id": agent_id} | more)
 
     def node(self, node_id: str | int) -> dict[str, Any]:
         """Return a note with its edges, and the notes at their other ends."""
-        return self.call("node", {"node_id": node_id}, writes=False)
+        return self._ask("node", {"node_id": node_id})
 
     def stats(self) -> dict[str, Any]:
         """Return the counts of notes and edges."""
-        return self.call("stats", writes=False)
+        return self._ask("stats", {})
 
-    def _write(self, operation: str, arguments: dict[str, Any], operation_id: str) -> dict[str, Any]:
-        return self.call(operation, arguments, writes=True, operation_id=operation_id)
+    def _ask(self, operation: str, arguments: dict[str, Any], operation_id: str = "") -> dict[str, Any]:
+        return self.call(operation, arguments, writes=is_write(operation), operation_id=operation_id)
 
     def _results(self, operation: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-        results: list[dict[str, Any]] = self.call(operation, arguments, writes=False)["results"]
+        results: list[dict[str, Any]] = self._ask(operation, arguments)["results"]
         return results
 
     async def _reach(self, until: float) -> Client:

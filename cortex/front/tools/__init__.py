@@ -15,6 +15,7 @@ from cortex.ask.query_context import Audience
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.agent import INSTRUCTIONS as AGENT_INSTRUCTIONS
 from cortex.system.errors import Misconfigured
+from cortex.terms.observations import ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,60 +43,21 @@ _MEMORY = "cortex.front.tools.memory"
 _CODE_SEARCH = ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_CODE")
 _FACETS = ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword")
 _EXACT = replace(_FACETS, also="FOR_CLIENTS")
-_STORE = ToolEntry(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO")
-_RECALL = ToolEntry(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory")
 
 
-def _observation_tool(name: str, title: str, *, writes: bool = False) -> ToolEntry:
-    function = f"{_MEMORY}.observations:{name}"
-    return ToolEntry(function, title, reads=not writes, destroys=writes, asks="memory")
+def _memory_tool(function: str, title: str, *, adds: bool = False, destroys: bool = False) -> ToolEntry:
+    """A tool that reads, or adds to memory, or may change or delete stored data."""
+    reads = not (adds or destroys)
+    return ToolEntry(f"{_MEMORY}.{function}", title, reads, destroys, "memory")
 
 
-#: tools of observations in the toolset `memory`; the others are in `memory-all` alone
-_COMMON = (
-    _observation_tool("search", "Search observations"),
-    _observation_tool("timeline", "Show observations by time"),
-    _observation_tool("get_observation", "Show an observation"),
-    _observation_tool("search_sessions", "Search earlier sessions"),
-)
-_OBSERVATIONS = (
-    _observation_tool("list_sessions", "List earlier sessions"),
-    _observation_tool("decisions", "Find decisions"),
-    _observation_tool("changes", "Find changes"),
-    _observation_tool("how_it_works", "Find explanations of how something works"),
-    _observation_tool("find_by_concept", "Find observations by concept"),
-    _observation_tool("find_by_file", "Find observations by file"),
-    _observation_tool("find_by_type", "Find observations by type"),
-    _observation_tool("find_similar_observations", "Find similar observations"),
-    _observation_tool("find_related_observations", "Find related observations"),
-    _observation_tool("explain_search_ranking", "Explain the ranking of a search"),
-    _observation_tool("get_recent_context", "List the newest observations"),
-    _observation_tool("get_context_timeline", "Show observations before and after another"),
-    _observation_tool("get_timeline_by_query", "Show observations before and after the best hit"),
-    _observation_tool("get_observations_by_tag", "List observations with a tag"),
-    _observation_tool("get_observation_relationships", "List the relations of an observation"),
-    _observation_tool("edit_observation", "Edit an observation", writes=True),
-    _observation_tool("tag_observation", "Tag an observation", writes=True),
-    _observation_tool("merge_observations", "Merge two observations", writes=True),
-    _observation_tool("bulk_delete_observations", "Delete observations", writes=True),
-    _observation_tool("bulk_mark_superseded", "Mark observations as superseded", writes=True),
-    _observation_tool("bulk_boost_observations", "Change the importance of observations", writes=True),
-    _observation_tool("batch_tag_by_pattern", "Tag observations by pattern", writes=True),
-    _observation_tool("export_observations", "Export observations"),
-    _observation_tool("get_memory_stats", "Count observations, sessions and searches"),
-    _observation_tool("get_observation_quality", "Rate the quality of an observation"),
-    _observation_tool("get_data_quality_report", "Rate the quality of the newest observations"),
-    _observation_tool("get_temporal_trends", "Count observations by time"),
-    _observation_tool("get_observation_scoring_breakdown", "Explain the score of an observation"),
-    _observation_tool("analyze_observation_importance", "List the most important observations"),
-    _observation_tool("analyze_search_patterns", "List frequent and fruitless searches"),
-    _observation_tool("suggest_consolidations", "List observations that could be merged"),
-    _observation_tool("get_patterns", "List recurring patterns"),
-    _observation_tool("run_consolidation", "Run upkeep of memory", writes=True),
-    _observation_tool("trigger_maintenance", "Delete expired observations", writes=True),
-    _observation_tool("get_maintenance_stats", "Show the results of upkeep"),
-    _observation_tool("check_system_health", "Check the health of memory"),
-)
+_STORE = replace(_memory_tool("store:cortex_store", "Store a note", destroys=True), also="ALSO")
+_RECALL = _memory_tool("notes:cortex_recall", "Find notes and their neighbours")
+#: tools of observations, and how many of them, the first ones, are in the toolset `memory`
+_OBSERVATIONS = [
+    _memory_tool(f"observations:{name}", row.title, destroys=row.writes) for name, row in ROWS.items()
+]
+_COMMON = 4
 
 #: toolset → its tools, in the order in which agents see them. Modules are imported at first use:
 #: a command loads those of one tool
@@ -119,20 +81,16 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
         _STORE,
         ToolEntry(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
         _RECALL,
-        ToolEntry(f"{_MEMORY}.briefing:cortex_briefing", "Summarise the notes", asks="memory"),
-        ToolEntry(f"{_MEMORY}.traverse:cortex_traverse", "Follow a note's edges", asks="memory"),
-        ToolEntry(
-            f"{_MEMORY}.relate:cortex_relate", "Add an edge between two notes", reads=False, asks="memory"
-        ),
-        *_COMMON,
+        _memory_tool("notes:cortex_briefing", "Summarise the notes"),
+        _memory_tool("notes:cortex_traverse", "Follow a note's edges"),
+        _memory_tool("notes:cortex_relate", "Add an edge between two notes", adds=True),
+        *_OBSERVATIONS[:_COMMON],
     ),
 }
 TOOLSETS["memory-all"] = (
     *TOOLSETS["memory"],
-    ToolEntry(
-        f"{_MEMORY}.candidates:cortex_candidates", "List unconfirmed sentences of people", asks="memory"
-    ),
-    *_OBSERVATIONS,
+    _memory_tool("candidates:cortex_candidates", "List unconfirmed sentences of people"),
+    *_OBSERVATIONS[_COMMON:],
 )
 #: the tools that agents are offered, in the short form of cortex.front.tools.agent
 TOOLSETS["agent"] = (
@@ -147,53 +105,32 @@ TOOLSETS["agent"] = (
 _SHARED = (ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_BOTH"),)
 #: operations of memory for people: commands, and not tools
 _PEOPLE = (
-    ToolEntry(f"{_MEMORY}.people:memory_search", "Search notes by words and meaning alone", asks="memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_list", "List the newest notes", asks="memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_show", "Show a note with its edges", asks="memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_edit", "Edit a note", False, True, "memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_timeline", "Show notes in order of time", asks="memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_history", "Show revisions of a note, and operations", asks="memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_session", "Show a session and its notes", asks="memory"),
-    ToolEntry(
-        f"{_MEMORY}.people:memory_undo", "Undo an operation, by default the last", False, True, "memory"
+    _memory_tool("people:memory_search", "Search notes by words and meaning alone"),
+    _memory_tool("people:memory_list", "List the newest notes"),
+    _memory_tool("people:memory_show", "Show a note with its edges"),
+    _memory_tool("people:memory_edit", "Edit a note", destroys=True),
+    _memory_tool("people:memory_timeline", "Show notes in order of time"),
+    _memory_tool("people:memory_history", "Show revisions of a note, and operations"),
+    _memory_tool("people:memory_session", "Show a session and its notes"),
+    _memory_tool("people:memory_undo", "Undo an operation, by default the last", destroys=True),
+    _memory_tool("people:memory_forget", "Delete a note", destroys=True),
+    _memory_tool("people:memory_rate", "Rate a note", destroys=True),
+    _memory_tool("people:memory_link", "Share notes with another clone", destroys=True),
+    _memory_tool("candidates:memory_candidates", "List, take and drop candidates of notes", destroys=True),
+    _memory_tool("candidates:memory_accept", "Accept notes of others", destroys=True),
+    _memory_tool("candidates:memory_closed", "List notes that upkeep closed", destroys=True),
+    _memory_tool("candidates:memory_past_sessions", "Decide whether past sessions are read", destroys=True),
+    _memory_tool("people:memory_import", "Import notes from a file", destroys=True),
+    _memory_tool("people:memory_export", "Export notes to a file"),
+    _memory_tool("people:memory_backup", "Back up the store"),
+    _memory_tool("people:memory_restore", "Replace a damaged store by a back-up", destroys=True),
+    _memory_tool("people:memory_migrate", "Copy memory to a server or another folder", destroys=True),
+    _memory_tool("people:memory_doctor", "Check memory and repair it", destroys=True),
+    _memory_tool(
+        "people:memory_consolidate", "Run upkeep: relate, find patterns, fade unused notes", adds=True
     ),
-    ToolEntry(f"{_MEMORY}.people:memory_forget", "Delete a note", False, True, "memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_rate", "Rate a note", False, True, "memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_link", "Share notes with another clone", False, True, "memory"),
-    ToolEntry(
-        f"{_MEMORY}.candidates:memory_candidates",
-        "List, take and drop candidates of notes",
-        False,
-        True,
-        "memory",
-    ),
-    ToolEntry(f"{_MEMORY}.candidates:memory_accept", "Accept notes of others", False, True, "memory"),
-    ToolEntry(f"{_MEMORY}.candidates:memory_closed", "List notes that upkeep closed", False, True, "memory"),
-    ToolEntry(
-        f"{_MEMORY}.candidates:memory_past_sessions",
-        "Decide whether past sessions are read",
-        False,
-        True,
-        "memory",
-    ),
-    ToolEntry(f"{_MEMORY}.people:memory_import", "Import notes from a file", False, True, "memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_export", "Export notes to a file", asks="memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_backup", "Back up the store", asks="memory"),
-    ToolEntry(
-        f"{_MEMORY}.people:memory_restore", "Replace a damaged store by a back-up", False, True, "memory"
-    ),
-    ToolEntry(
-        f"{_MEMORY}.people:memory_migrate", "Copy memory to a server or another folder", False, True, "memory"
-    ),
-    ToolEntry(f"{_MEMORY}.people:memory_doctor", "Check memory and repair it", False, True, "memory"),
-    ToolEntry(
-        f"{_MEMORY}.people:memory_consolidate",
-        "Run upkeep: relate, find patterns, fade unused notes",
-        False,
-        asks="memory",
-    ),
-    ToolEntry(f"{_MEMORY}.people:memory_maintain", "Delete expired notes", False, True, "memory"),
-    ToolEntry(f"{_MEMORY}.people:memory_stats", "Count notes by kind and state", asks="memory"),
+    _memory_tool("people:memory_maintain", "Delete expired notes", destroys=True),
+    _memory_tool("people:memory_stats", "Count notes by kind and state"),
 )
 
 

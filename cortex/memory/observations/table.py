@@ -95,10 +95,6 @@ def arguments_of(name: str) -> type[msgspec.Struct]:
     return msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
 
 
-def writes(name: str) -> bool:
-    return ROWS[name].writes
-
-
 def takes_number(name: str) -> bool:
     """Whether it is done once for each operation id."""
     return ROWS[name].writes and name not in REPEATABLE

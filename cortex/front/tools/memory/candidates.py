@@ -57,11 +57,11 @@ async def memory_candidates(
         raise BadRequest("Pass one of `take`, `drop` and `restore`.")
     whose = drop_empty(project=project)
     if take:
-        return await context.remember("take_candidates", whose | {"numbers": take}, writes=True)
+        return await context.remember("take_candidates", whose | {"numbers": take})
     if drop:
-        return await context.remember("drop_candidates", whose | {"numbers": drop}, writes=True)
+        return await context.remember("drop_candidates", whose | {"numbers": drop})
     if restore:
-        return await context.remember("restore_candidates", whose, writes=True)
+        return await context.remember("restore_candidates", whose)
     return await context.remember("candidates", whose | {"limit": limit, "offset": offset})
 
 
@@ -75,8 +75,8 @@ async def memory_closed(
     a reopening.
     """
     if reopen:
-        return await context.remember("reopen", drop_empty(project=project), writes=True)
-    return await context.remember("closed", drop_empty(project=project), writes=True)
+        return await context.remember("reopen", drop_empty(project=project))
+    return await context.remember("closed", drop_empty(project=project))
 
 
 async def memory_accept(
@@ -94,7 +94,7 @@ async def memory_accept(
     """
     whose = drop_empty(project=project)
     if numbers:
-        return await context.remember("accept", whose | {"numbers": numbers}, writes=True)
+        return await context.remember("accept", whose | {"numbers": numbers})
     return await context.remember("waiting", whose | {"limit": limit, "offset": offset})
 
 
@@ -106,4 +106,4 @@ async def memory_past_sessions(
     ] = "",
 ) -> dict[str, Any]:
     """Show or decide whether sessions from before memory was first used in a project are read."""
-    return await context.remember("past_sessions", drop_empty(answer=answer), writes=True)
+    return await context.remember("past_sessions", drop_empty(answer=answer))

@@ -35,9 +35,7 @@ def _tool(name: str) -> ToolFunction:
         written = {
             argument: _written(value) for argument, value in arguments.items() if value not in (None, "")
         }
-        answer = await context.remember(
-            f"{PREFIX}{name}", written, operation_id=operation_id, writes=row.writes
-        )
+        answer = await context.remember(f"{PREFIX}{name}", written, operation_id=operation_id)
         if name == "export_observations":  # its pages limit its size
             return answer
         answer = answer if row.writes else await check_observations(context, answer)

@@ -119,11 +119,11 @@ async def memory_forget(
     memory undo` restores it.
     """
     if hard:
-        return await context.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
+        return await context.remember("erase", {"node_ids": [node_id], "back_ups": backups})
     if backups:
         raise BadRequest("`backups` goes with `hard`: a note that is only marked stays in the back-ups.")
     try:
-        return await context.remember("forget", {"node_id": node_id}, writes=True)
+        return await context.remember("forget", {"node_id": node_id})
     except NotFound as error:
         if "-" not in node_id:
             raise
@@ -149,7 +149,7 @@ async def memory_import(
     are stored.
     """
     arguments = drop_empty(file=_absolute(file), trusted=trusted or None, project=project)
-    return await context.remember("import", arguments, writes=True)
+    return await context.remember("import", arguments)
 
 
 async def memory_export(
@@ -181,7 +181,7 @@ async def memory_restore(
     file: Annotated[str, Meta(description="Name of a back-up; by default the newest complete one.")] = "",
 ) -> dict[str, Any]:
     """Replace a damaged store by a back-up; the damaged file stays next to it."""
-    return await context.remember("restore", drop_empty(file=file), writes=True)
+    return await context.remember("restore", drop_empty(file=file))
 
 
 async def memory_migrate(
@@ -201,7 +201,7 @@ async def memory_migrate(
     """
     place = read_reference(to, "--to")
     arguments = drop_empty(to=place if "://" in place else _absolute(place), team=team)
-    return await context.remember("migrate", arguments, writes=True)
+    return await context.remember("migrate", arguments)
 
 
 async def memory_doctor(
@@ -286,7 +286,7 @@ async def memory_undo(
     undone: Annotated[str, Meta(description="Number of an operation; by default the latest.")] = "",
 ) -> dict[str, Any]:
     """Revert the latest operation, or another by its number."""
-    return await context.remember("undo", drop_empty(undone=undone), writes=True)
+    return await context.remember("undo", drop_empty(undone=undone))
 
 
 async def memory_rate(
@@ -296,7 +296,7 @@ async def memory_rate(
     value: Annotated[int, Meta(description="1: useful, -1: useless, 0: neither.")] = 1,
 ) -> dict[str, Any]:
     """Rate a note; by default as useful."""
-    return await context.remember("rate", {"node_id": node_id, "value": value}, writes=True)
+    return await context.remember("rate", {"node_id": node_id, "value": value})
 
 
 async def memory_link(
@@ -311,7 +311,7 @@ async def memory_link(
     if other and remove:
         raise BadRequest("Pass the other project or `remove`, not both.")
     arguments = drop_empty(other=_project_of(other, context.config.memory.remotes), remove=remove or None)
-    return await context.remember("link", arguments, writes=True)
+    return await context.remember("link", arguments)
 
 
 DryRun = Annotated[bool, Meta(description="Report the changes, and make none.")]
@@ -329,14 +329,14 @@ async def memory_consolidate(
     """Run upkeep: relate changed notes, flag contradictions, find patterns, fade unused notes. One
     run takes at most 500 notes.
     """
-    return await context.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run}, writes=True)
+    return await context.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run})
 
 
 async def memory_maintain(context: QueryContext, *, dry_run: DryRun = False) -> dict[str, Any]:
     """Mark notes as deleted that are older than the settings allow, once a run has listed them, and
     compact the store.
     """
-    return await context.remember("trigger_maintenance", {"dry_run": dry_run}, writes=True)
+    return await context.remember("trigger_maintenance", {"dry_run": dry_run})
 
 
 async def memory_stats(context: QueryContext) -> dict[str, Any]:

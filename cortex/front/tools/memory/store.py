@@ -80,6 +80,5 @@ async def cortex_store(
             **places,
         ),
         operation_id=operation_id,
-        writes=True,
     )
     return answer | ({"warnings": [*answer.get("warnings", ()), *warnings]} if warnings else {})
