@@ -12,7 +12,8 @@ from sqlalchemy import select
 
 from cortex.memory.briefings import handovers
 from cortex.memory.briefings.briefing import TOKEN_CHARS, TOKENS
-from cortex.memory.library import TOKENS_MIN, Library
+from cortex.memory.library import Library
+from cortex.memory.library.queries import TOKENS_MIN
 from cortex.memory.review import acceptance, candidates
 from cortex.memory.review.closed_notes import closed_hint
 from cortex.memory.store.tables import FOLLOWED, NOTE

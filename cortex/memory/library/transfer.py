@@ -1,0 +1,97 @@
+"""Import, export and back-ups of a memory, and its check."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from cortex.memory.doctor import examine
+from cortex.memory.files.formats import InputLine
+from cortex.memory.files.markdown_export import write_folder
+from cortex.memory.files.transfer import (
+    SLICE_S,
+    Report,
+    export_file,
+    export_page,
+    import_file,
+    import_records,
+)
+from cortex.memory.library.view import View
+from cortex.memory.store.copies import back_ups
+from cortex.system.errors import BadRequest
+
+#: records in one page of an export
+EXPORT_MAX = 1_000
+
+
+class Transfer(View):
+    """The operations on files. A method that returns a generator does long work in slices."""
+
+    def import_records(
+        self,
+        records: Sequence[Mapping[str, Any] | None],
+        *,
+        first_line: int = 1,
+        trusted: bool = False,
+        operation_id: str = "",
+    ) -> dict[str, Any]:
+        """Store a slice of an import, durably: {"notes", "edges", "sessions", "exchanges": counts
+        of new ones, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
+        """
+        report = Report()
+        lines = [InputLine(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]
+        import_records(self._memory, lines, self._project, report, trusted=trusted, operation=operation_id)
+        self._memory.follow()
+        return report.answer()
+
+    def import_file(self, file: str, *, trusted: bool = False) -> Generator[None, None, dict[str, Any]]:
+        """As `import_records`, of a file (lines of JSON of an export, memory.json of the reference
+        memory server, Markdown with front matter) or a folder of Markdown files, in slices. Unless
+        `trusted`, the file's statements about the author do not count. Raises NotFound and
+        BadRequest.
+        """
+        report = yield from import_file(
+            self._memory, Path(file).expanduser().absolute(), self._project, trusted=trusted
+        )
+        return report.answer()
+
+    def export_records(self, after: str = "", *, limit: int = 200) -> dict[str, Any]:
+        """A page of all records: {"records", "next"}; "next" is "" at the end."""
+        if not 1 <= limit <= EXPORT_MAX:
+            raise BadRequest(f"limit is {limit}; it must be between 1 and {EXPORT_MAX}.")
+        records, following = export_page(self._memory, after, limit, self._project)
+        return {"records": records, "next": following}
+
+    def export_file(self, file: str) -> Generator[None, None, dict[str, Any]]:
+        """Write all records as lines of JSON, in slices."""
+        target = Path(file).expanduser().absolute()
+        count = yield from export_file(self._memory, target, self._project)
+        return {"file": str(target), "records": count}
+
+    def export_markdown(self, folder: str) -> Generator[None, None, dict[str, Any]]:
+        """Write each note of the project that is not deleted as a Markdown file, in slices:
+        {"folder", "written", "unchanged": counts}.
+        """
+        target = Path(folder).expanduser().absolute()
+        self._memory.follow()
+        counts = yield from write_folder(self._memory, target, self._project)
+        return {"folder": str(target)} | counts
+
+    def back_up(self) -> Generator[None, None, dict[str, Any]]:
+        """Back up the store: {"file": the copy, "back_ups": all copies}; the newest three stay. In
+        slices: a thread makes the copy. Raises Damaged when the store is damaged.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            copying = pool.submit(self._memory.store.back_up)
+            while wait((copying,), SLICE_S).not_done:
+                yield
+            copy = copying.result()
+        return {"file": str(copy), "back_ups": back_ups(copy.parent.parent)}
+
+    def doctor(self, *, mend: bool = True) -> Generator[None, None, dict[str, Any]]:
+        """Check the store and its indexes, and mend the faults that can be mended, in slices; see
+        `doctor.examine`.
+        """
+        return examine(self._memory, self._memory.store.database.folder, mend=mend)

@@ -1,0 +1,98 @@
+"""A memory as one caller uses it: the project and source of its notes, and the branch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cortex.memory.find.recall import Memory
+from cortex.memory.note import Source
+from cortex.settings.folders.branches import Head, existing, head_of, main_branches
+
+
+class View:
+    """A memory with the project and the source of a caller. Use it in one thread."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        project: str = "",
+        source: Source | None = None,
+        caller: str | None = None,
+        place: str = "",
+    ) -> None:
+        """`caller`: the project of the agent that calls, if that is not `project`; `place`: the
+        caller's folder, from which the branch of its notes and questions is read.
+        """
+        self._memory = memory
+        self._requested_project, self._project = project, memory.projects.home_of(project)
+        self._caller = self._project if caller is None else memory.projects.home_of(caller)
+        self._source = source or Source()
+        self._place = place
+
+    def of(
+        self,
+        *,
+        project: str | None = None,
+        source: Source | None = None,
+        caller: str | None = None,
+        place: str = "",
+    ) -> Self:
+        """The same memory for another project ("" for all), or with another source of its notes."""
+        return type(self)(
+            self._memory,
+            project=self._requested_project if project is None else project,
+            source=source or self._source,
+            caller=caller,
+            place=place,
+        )
+
+    @property
+    def head(self) -> Head | None:
+        """The branch and commit of the caller's folder; None without a folder, and for another
+        project than the caller's.
+        """
+        is_own = self._place and self._project and self._project == self._caller
+        return head_of(Path(self._place)) if is_own else None
+
+    def elsewhere(self) -> tuple[str, tuple[str, ...]]:
+        """(The project, the branches of its notes that are neither the main one nor the caller's,
+        and still exist.)
+        """
+        branches = self._memory.catalog.branches(self._project)
+        head = self.head if branches else None
+        if head is None or head.common is None:
+            return "", ()
+        near = {head.branch, *main_branches(head.common)}
+        return self._project, existing(head.common, [branch for branch in branches if branch not in near])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._memory.close()
+
+    @property
+    def memory(self) -> Memory:
+        return self._memory
+
+    @property
+    def source(self) -> Source:
+        """The source of the notes that are stored."""
+        return self._source
+
+    @property
+    def project(self) -> str:
+        """The project of the notes; "" for all."""
+        return self._project
+
+    def settle(self) -> None:
+        """Write what is new into the indexes on the disk: the next open reads less."""
+        self._memory.words.commit()
