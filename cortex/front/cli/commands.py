@@ -6,8 +6,10 @@ Slow imports are inside the commands.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -116,6 +118,17 @@ def all_commands() -> tuple[Command, ...]:
     return (*COMMANDS, *filter(None, map(generated.find, command_names.NAMES)))
 
 
+def late(function: str) -> Callable[[Namespace], int]:
+    """Return the command that runs the function "module:name", which is imported then."""
+    module, _, name = function.partition(":")
+
+    def run_function(options: Namespace) -> int:
+        exit_code: int = getattr(importlib.import_module(module), name)(options)
+        return exit_code
+
+    return run_function
+
+
 def init(options: Namespace) -> int:
     folder = configuration.load(options.project or str(Path.cwd())).folder
     path = open_project_folder(folder) / "config.yml"
@@ -169,12 +182,6 @@ def doctor(options: Namespace) -> int:
     return EXIT_UNAVAILABLE if any(check.state == "wrong" for check in checks) else EXIT_OK
 
 
-def memory_follow(options: Namespace) -> int:
-    from cortex.front.cli.running.follow import run as run_follow
-
-    return run_follow(options)
-
-
 def embed_serve(options: Namespace) -> int:
     from cortex.front.http.embedding import serve_embedder
 
@@ -215,24 +222,6 @@ def why(options: Namespace) -> int:
     return say_why(options.project, options.what, options.question)
 
 
-def install(options: Namespace) -> int:
-    from cortex.front.cli.setup import install as installing
-
-    return installing.install(options)
-
-
-def uninstall(options: Namespace) -> int:
-    from cortex.front.cli.setup import install as installing
-
-    return installing.uninstall(options)
-
-
-def purge(options: Namespace) -> int:
-    from cortex.front.cli.setup import purge as purging
-
-    return purging.purge(options)
-
-
 COMMANDS = (
     Command("init", "Write .cortex/config.yml with the defaults.", init),
     Command(
@@ -244,14 +233,14 @@ COMMANDS = (
     Command(
         "install",
         "Connect coding agents; shows each change, and asks.",
-        install,
+        late("cortex.front.cli.setup.install:install"),
         options_of.install_options,
         bare_project=True,
     ),
     Command(
         "uninstall",
         "Remove the entries of `cortex install` from agents' files.",
-        uninstall,
+        late("cortex.front.cli.setup.install:uninstall"),
         options_of.uninstall_options,
         bare_project=True,
     ),
@@ -311,7 +300,7 @@ COMMANDS = (
     Command(
         "purge",
         "Remove all that Cortex wrote on this machine, notes only by --notes; asks.",
-        purge,
+        late("cortex.front.cli.setup.purge:purge"),
         options_of.purge_options,
     ),
     Command(
@@ -384,7 +373,7 @@ COMMANDS = (
     Command(
         "memory follow",
         "Read agents' sessions as they grow; runs with the worker.",
-        memory_follow,
+        late("cortex.front.cli.running.follow:run"),
         options_of.follow_options,
     ),
     Command(

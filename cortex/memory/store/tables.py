@@ -4,6 +4,8 @@ milliseconds, 0 for none; missing texts are "".
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -27,6 +29,12 @@ VERSION = "0009"
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
+def _numbered(name: str, *parts: Column[Any] | Index | UniqueConstraint) -> Table:
+    """A table with a number for each row, which no later row gets again."""
+    number = Column("number", _NUMBER, primary_key=True, autoincrement=True)
+    return Table(name, METADATA, number, *parts, sqlite_autoincrement=True)
+
+
 def _moment(name: str) -> Column[int]:
     return Column(name, BigInteger, nullable=False, server_default="0")
 
@@ -35,10 +43,8 @@ def _text(name: str, length: int = 0) -> Column[str]:
     return Column(name, String(length) if length else Text, nullable=False, server_default="")
 
 
-NOTE = Table(
+NOTE = _numbered(
     "note",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("id", String(36), nullable=False, unique=True),
     _text("kind", 40),
     _text("obs_type", 40),
@@ -83,7 +89,6 @@ NOTE = Table(
     Index("note_by_topic", "topic"),
     Index("note_by_project", "project", "state"),
     Index("note_by_type", "obs_type", "kind"),
-    sqlite_autoincrement=True,
 )
 
 LABEL = Table(
@@ -108,10 +113,8 @@ NOTE_FILE = Table(
     Index("note_file_by_path", "path"),
 )
 
-EDGE = Table(
+EDGE = _numbered(
     "edge",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("id", String(36), nullable=False, unique=True),
     Column("source", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
     Column("target", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
@@ -126,20 +129,16 @@ EDGE = Table(
     Column("faded", Float, server_default="1", nullable=False),
     UniqueConstraint("source", "target", "relation"),
     Index("edge_by_target", "target"),
-    sqlite_autoincrement=True,
 )
 
 #: all fields of a note before a change
-REVISION = Table(
+REVISION = _numbered(
     "revision",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("note", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
     Column("held", JSON, nullable=False),
     _moment("until"),
     Index("revision_by_note", "note"),
     Index("revision_by_until", "until"),
-    sqlite_autoincrement=True,
 )
 
 #: operations, so that none is carried out twice: replies hold ids, never text. `what`: the kind of
@@ -159,14 +158,11 @@ OPERATION = Table(
 #: changes in the order of the commits: an index reads on from the last number that it followed.
 #: `what` is "note" or "edge", `of` its number; `mark`: a random number for each transaction, by
 #: which an index recognises its log: a restored store counts on from an older number
-CHANGE = Table(
+CHANGE = _numbered(
     "change",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("what", String(8), nullable=False),
     Column("of", BigInteger, nullable=False),
     Column("mark", BigInteger, nullable=False, server_default="0"),
-    sqlite_autoincrement=True,
 )
 
 #: keyed hashes of ids and texts that were forgotten for good: no import brings them back
@@ -189,10 +185,8 @@ JOINED = Table(
 #: a conversation with an agent, as read from its file: `kind` is the format; bytes of the file that
 #: were read, its size then, and the hash of its last bytes; `counts`: lines by how they were
 #: understood
-SESSION = Table(
+SESSION = _numbered(
     "session",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("id", String(36), nullable=False, unique=True),
     _text("kind", 20),
     _text("workstation", 16),
@@ -210,14 +204,11 @@ SESSION = Table(
     _moment("last_at"),
     UniqueConstraint("workstation", "project", "source_id"),
     Index("session_by_time", "project", "last_at"),
-    sqlite_autoincrement=True,
 )
 
 #: a person's prompt in a session, and everything that the agent wrote and did until the next one
-EXCHANGE = Table(
+EXCHANGE = _numbered(
     "exchange",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("session", ForeignKey("session.number", ondelete="CASCADE"), nullable=False),
     Column("place", Integer, nullable=False),
     _text("user_text"),
@@ -227,7 +218,6 @@ EXCHANGE = Table(
     _text("branch", 256),
     _moment("at"),
     UniqueConstraint("session", "place"),
-    sqlite_autoincrement=True,
 )
 
 #: projects with sessions that are read, since a tool of memory was called there
@@ -244,10 +234,8 @@ FOLLOWED = Table(
 #: sentences that rules propose as notes; `state`: open, taken, dropped or expired; `text` is ""
 #: unless open. `hash`: a keyed hash of project and text, by which none is proposed twice. `note`:
 #: the note that it was, or became
-CANDIDATE = Table(
+CANDIDATE = _numbered(
     "candidate",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("hash", String(64), nullable=False),
     _text("project", 64),
     _text("kind", 40),
@@ -262,15 +250,12 @@ CANDIDATE = Table(
     _moment("created_at"),
     Index("candidate_by_hash", "hash"),
     Index("candidate_by_project", "project", "state"),
-    sqlite_autoincrement=True,
 )
 
 #: a common pattern of notes; `kind`: workflow, best-practice …; `status`: active, deprecated or
 #: merged; `signature`: its characteristic words
-PATTERN = Table(
+PATTERN = _numbered(
     "pattern",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("name", String(256), nullable=False),
     _text("kind", 40),
     _text("description"),
@@ -281,7 +266,6 @@ PATTERN = Table(
     Column("projects", JSON, nullable=False),
     _moment("last_seen"),
     _moment("created_at"),
-    sqlite_autoincrement=True,
 )
 
 #: the notes of a pattern, each once: their number is how often it was seen
@@ -294,10 +278,8 @@ PATTERN_NOTE = Table(
 )
 
 #: search queries, without secrets
-QUERY_LOG = Table(
+QUERY_LOG = _numbered(
     "query_log",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     _text("query"),
     _text("tool", 64),
     _text("project", 64),
@@ -305,19 +287,15 @@ QUERY_LOG = Table(
     Column("results", Integer, nullable=False),
     Column("took_ms", Float, nullable=False),
     Index("query_log_by_time", "at"),
-    sqlite_autoincrement=True,
 )
 
 #: each rating of a note: -1, 0 or 1
-FEEDBACK = Table(
+FEEDBACK = _numbered(
     "feedback",
-    METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("note", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
     Column("value", Integer, nullable=False),
     _moment("at"),
     Index("feedback_by_note", "note"),
-    sqlite_autoincrement=True,
 )
 
 #: the progress of each upkeep job, and its last run

@@ -127,7 +127,8 @@ class Word:
 class Form:
     """The command line of a tool and the output of its answer. The tool defines everything else."""
 
-    has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
+    #: an answer without a list of results is never empty
+    has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer.get("results", True))
     #: prints an answer that only people get; None: the text of cortex.front.text
     show: Callable[[dict[str, Any]], None] | None = None
     #: exit code of an empty answer
@@ -143,10 +144,6 @@ class Form:
     text: str = ""
     #: direction of the file in the argument `file`; "-" is then a stream
     way: streams.Way = ""
-
-
-def _always(_answer: dict[str, Any]) -> bool:
-    return True
 
 
 def _is_id(word: str) -> bool:
@@ -189,12 +186,11 @@ FORMS = {
     "cortex_pattern": Form(words=(Word("pattern", "pattern"), Word("language", "language"))),
     "code_context": Form(has_hits=lambda answer: bool(answer["hits"]), words=(_QUESTION,)),
     "find_related": Form(has_hits=answers.has_related, words=(_PLACE,)),
-    "cortex_store": Form(has_hits=_always, words=(Word("title", "title", optional=True),), text="body"),
+    "cortex_store": Form(words=(Word("title", "title", optional=True),), text="body"),
     "cortex_recall": Form(words=(_QUESTION,)),
-    "cortex_briefing": Form(has_hits=_always),
-    "cortex_traverse": Form(has_hits=_always, words=(_NOTE,)),
+    "cortex_briefing": Form(),
+    "cortex_traverse": Form(words=(_NOTE,)),
     "cortex_relate": Form(
-        has_hits=_always,
         words=(
             Word("from_id", "note"),
             Word("to_id", "other note"),
@@ -207,56 +203,44 @@ FORMS = {
         has_hits=lambda answer: bool(answer["items"]),
         words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
     ),
-    "memory_undo": Form(
-        show=memory.print_undone, has_hits=_always, words=(Word("undone", "operation", optional=True),)
-    ),
+    "memory_undo": Form(show=memory.print_undone, words=(Word("undone", "operation", optional=True),)),
     "memory_history": Form(
-        show=memory_history.print_history, has_hits=_always, words=(Word("node_id", "note", optional=True),)
+        show=memory_history.print_history, words=(Word("node_id", "note", optional=True),)
     ),
-    "memory_session": Form(
-        show=memory_history.print_session, has_hits=_always, words=(Word("session_id", "session"),)
-    ),
+    "memory_session": Form(show=memory_history.print_session, words=(Word("session_id", "session"),)),
     "memory_list": Form(show=memory.print_timeline, has_hits=lambda answer: bool(answer["items"])),
-    "memory_edit": Form(has_hits=_always, words=(_NOTE,), text="body"),
-    "memory_show": Form(show=memory.print_node, has_hits=_always, words=(_NOTE,)),
-    "memory_forget": Form(has_hits=_always, words=(_NOTE,)),
-    "memory_rate": Form(has_hits=_always, words=(_NOTE, Word("value", "value", optional=True))),
-    "memory_link": Form(
-        show=memory.print_link, has_hits=_always, words=(Word("other", "other", optional=True),)
-    ),
-    "memory_candidates": Form(show=memory_candidates.print_candidates, has_hits=_always),
+    "memory_edit": Form(words=(_NOTE,), text="body"),
+    "memory_show": Form(show=memory.print_node, words=(_NOTE,)),
+    "memory_forget": Form(words=(_NOTE,)),
+    "memory_rate": Form(words=(_NOTE, Word("value", "value", optional=True))),
+    "memory_link": Form(show=memory.print_link, words=(Word("other", "other", optional=True),)),
+    "memory_candidates": Form(show=memory_candidates.print_candidates),
     "memory_accept": Form(
         show=memory_candidates.print_waiting,
-        has_hits=_always,
         words=(Word("numbers", "note", optional=True, many=True),),
     ),
-    "memory_closed": Form(show=memory_candidates.print_closed, has_hits=_always),
+    "memory_closed": Form(show=memory_candidates.print_closed),
     "memory_past_sessions": Form(
         show=memory_candidates.print_past_sessions,
-        has_hits=_always,
         words=(Word("answer", "answer", optional=True),),
     ),
     "memory_import": Form(
         show=memory.print_imported, has_hits=memory.has_imported, words=(Word("file", "file"),), way="in"
     ),
-    "memory_export": Form(
-        show=memory.print_exported, has_hits=_always, words=(Word("file", "file"),), way="out"
-    ),
-    "memory_backup": Form(show=memory.print_backed_up, has_hits=_always),
-    "memory_restore": Form(
-        show=memory.print_restored, has_hits=_always, words=(Word("file", "file", optional=True),)
-    ),
-    "memory_migrate": Form(show=memory.print_migrated, has_hits=_always),
+    "memory_export": Form(show=memory.print_exported, words=(Word("file", "file"),), way="out"),
+    "memory_backup": Form(show=memory.print_backed_up),
+    "memory_restore": Form(show=memory.print_restored, words=(Word("file", "file", optional=True),)),
+    "memory_migrate": Form(show=memory.print_migrated),
     "memory_doctor": Form(
         show=memory.print_findings,
         has_hits=lambda answer: bool(answer["healthy"]),
         not_found=EXIT_UNAVAILABLE,
     ),
-    "memory_consolidate": Form(show=memory.print_upkeep, has_hits=_always),
-    "memory_maintain": Form(show=memory.print_upkeep, has_hits=_always),
-    "memory_stats": Form(show=memory.print_stats, has_hits=_always),
+    "memory_consolidate": Form(show=memory.print_upkeep),
+    "memory_maintain": Form(show=memory.print_upkeep),
+    "memory_stats": Form(show=memory.print_stats),
 }
-PLAIN = Form(has_hits=_always)
+PLAIN = Form(has_hits=lambda _answer: True)
 FORMS |= {
     name: replace(
         PLAIN,

@@ -154,42 +154,24 @@ def seconds_of(duration: str, option: str) -> float:
     return float(int(match[1]) * _UNITS[match[2]])
 
 
-class _Really(argparse.Action):
-    """Sets the variable for this process and its children: all of them check the folder."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(nargs=0, **settings)
-
-    def __call__(self, *_: Any) -> None:
-        os.environ[REALLY] = "1"
-
-
-class _NoPager(argparse.Action):
-    """Sets the variable for this process and its children."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(nargs=0, **settings)
-
-    def __call__(self, *_: Any) -> None:
-        os.environ[PAGER] = ""
-
-
-class _Sandbox(argparse.Action):
-    """Sets the variable for this process and its children: every configuration that they load has
-    it.
+class _Setting(argparse.Action):
+    """Sets the variable `const`, (name, value), for this process and its children, as every
+    configuration that they load.
     """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(nargs=0, **settings)
 
     def __call__(self, *_: Any) -> None:
-        os.environ["CORTEX_SECURITY_SANDBOX"] = "1"
+        name, value = self.const
+        os.environ[name] = value
 
 
 def declare_sandbox(parser: Parser) -> None:
     """Declare --sandbox, for commands that may start workers."""
+    setting = ("CORTEX_SECURITY_SANDBOX", "1")
     parser.add_argument(
-        "--sandbox", action=_Sandbox, help="start the workers in a sandbox (security.sandbox)"
+        "--sandbox", action=_Setting, const=setting, help="start the workers in a sandbox (security.sandbox)"
     )
 
 
@@ -242,10 +224,12 @@ class Command:
         )
         parser.add_argument(
             "--yes-really",
-            action=_Really,
+            action=_Setting,
+            const=(REALLY, "1"),
             help="accept / or the home folder as a project",
         )
-        parser.add_argument("--no-pager", action=_NoPager, help="do not page long answers on a terminal")
+        described = "do not page long answers on a terminal"
+        parser.add_argument("--no-pager", action=_Setting, const=(PAGER, ""), help=described)
 
 
 def make_tree(
