@@ -60,14 +60,11 @@ def take_commits(library: Library, *, commits: Sequence[Mapping[str, Any]]) -> d
         Arriving(line, prepare_note(note_of(commit, library.project))[0])
         for line, commit in enumerate(commits, 1)
     ]
-    store = library.memory.store
 
     def carry_out(records: Records) -> dict[str, Any]:
-        return asdict(take_in(records, arriving, library.project, store.database.key()))
+        return asdict(take_in(records, arriving, library.project, library.memory.store.database.key()))
 
-    counts = store.once("", WHAT, {}, carry_out)
-    library.memory.follow()
-    return counts
+    return library.once("", WHAT, {}, carry_out)
 
 
 def note_of(commit: Mapping[str, Any], project: str) -> Note:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from cortex.memory.find.recall import Memory
 from cortex.memory.note import Source
+from cortex.memory.store.records import Records
 from cortex.settings.folders.branches import Head, existing, head_of, main_branches
 
 
@@ -96,3 +98,15 @@ class View:
     def settle(self) -> None:
         """Write what is new into the indexes on the disk: the next open reads less."""
         self._memory.words.commit()
+
+    def once(
+        self,
+        operation: str,
+        what: str,
+        request: dict[str, Any],
+        carry_out: Callable[[Records], dict[str, Any]],
+    ) -> dict[str, Any]:
+        """See `Store.once`; afterwards queries find what changed."""
+        reply = self._memory.store.once(operation, what, request, carry_out)
+        self._memory.follow()
+        return reply

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from cortex.memory.answers import visible_text
 from cortex.memory.find.catalog import Selection
@@ -40,7 +40,6 @@ _MANY = 10_000
 
 
 def get_observation_quality(library: Library, arguments: Arguments) -> Answer:
-    library.memory.follow()
     note = library.memory.store.need(arguments["id"])
     return {
         "id": note.number,
@@ -55,7 +54,6 @@ def get_observation_quality(library: Library, arguments: Arguments) -> Answer:
 def get_data_quality_report(library: Library, arguments: Arguments) -> Answer:
     """A report on the newest active notes, on the scale of `get_observation_quality`."""
     memory = library.memory
-    memory.follow()
     notes = browse(memory, Selection(project=library.project), limit=arguments["limit"]).notes
     quality = {note.number: quality_of(note) for note in notes}
     scores = [rating["completeness_score"] for rating in quality.values()]
@@ -114,7 +112,6 @@ def get_temporal_trends(library: Library, arguments: Arguments) -> Answer:
     too.
     """
     memory, days, by = library.memory, arguments["days"], arguments["group_by"]
-    memory.follow()
     now = datetime.fromtimestamp(memory.now() / 1000, UTC)
     start = (now - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
     states = tuple(state for state in STATES if state != "deleted")
@@ -169,9 +166,7 @@ def _types_and_concepts(library: Library, numbers: Sequence[int]) -> tuple[Count
     with library.memory.store.database.read() as connection:
         for at in range(0, len(numbers), _MANY):
             batch = numbers[at : at + _MANY]
-            kinds = select(NOTE.c.kind, NOTE.c.obs_type, func.count()).where(NOTE.c.number.in_(batch))
-            for kind, obs_type, count in connection.execute(kinds.group_by(NOTE.c.kind, NOTE.c.obs_type)):
-                types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += count
+            types += count_types(connection, NOTE.c.number.in_(batch))
             labels = (
                 select(LABEL.c.label, func.count()).where(LABEL.c.note.in_(batch)).group_by(LABEL.c.label)
             )
@@ -180,9 +175,17 @@ def _types_and_concepts(library: Library, numbers: Sequence[int]) -> tuple[Count
     return types, concepts
 
 
+def count_types(connection: Connection, condition: ColumnElement[bool]) -> Counter[str]:
+    """The number of notes of each type; of a kind where it implies none."""
+    types = Counter[str]()
+    query = select(NOTE.c.kind, NOTE.c.obs_type, func.count()).where(condition)
+    for kind, obs_type, count in connection.execute(query.group_by(NOTE.c.kind, NOTE.c.obs_type)):
+        types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += count
+    return types
+
+
 def get_observation_scoring_breakdown(library: Library, arguments: Arguments) -> Answer:
     memory = library.memory
-    memory.follow()
     note = memory.store.need(arguments["id"])
     scoring = legacy_score(note, memory.now())
     return {
@@ -211,7 +214,6 @@ def get_observation_scoring_breakdown(library: Library, arguments: Arguments) ->
 
 def analyze_observation_importance(library: Library, arguments: Arguments) -> Answer:
     memory, limit = library.memory, arguments["limit"]
-    memory.follow()
     mask = memory.catalog.mask(Selection(project=library.project))
     numbers = np.flatnonzero(mask)
     uses = memory.catalog["uses"][numbers]

@@ -231,8 +231,6 @@ def _bulk(
 
 def batch_tag_by_pattern(library: Library, arguments: Arguments) -> Answer:
     """Raises BadRequest for an invalid pattern, and for an empty one."""
-    memory = library.memory
-    memory.follow()
     tags = read_labels(remove_secrets(tag)[0] for tag in arguments["tags"])
     if not tags:
         raise BadRequest("`tags` is empty; pass at least one.")
@@ -291,6 +289,4 @@ def _run_once(
     library: Library, arguments: Arguments, what: str, carry_out: Callable[[Records], Answer]
 ) -> Answer:
     payload = {what: {name: value for name, value in arguments.items() if name != "operation_id"}}
-    done = library.memory.store.once(arguments["operation_id"], what, payload, carry_out)
-    library.memory.follow()
-    return done
+    return library.once(arguments["operation_id"], what, payload, carry_out)

@@ -30,7 +30,6 @@ def export_observations(library: Library, arguments: Arguments) -> dict[str, Any
     cursor.
     """
     memory, form = library.memory, arguments["format"]
-    memory.follow()
     mask = memory.catalog.mask(choose(library, arguments))
     after = _after(arguments["cursor"])
     numbers = [number for number in mask.nonzero()[0].tolist() if number > after]

@@ -6,18 +6,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
-from cortex.memory.note import Note
-from cortex.memory.observations.rows import type_of
+from cortex.memory.observations.analysis import count_types
+from cortex.memory.store.census import visible_to
 from cortex.memory.store.copies import back_ups
 from cortex.memory.store.database import LOCK
 from cortex.memory.store.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
@@ -44,22 +43,11 @@ READER = "sessions"
 
 def get_memory_stats(library: Library, _arguments: Arguments) -> Answer:
     memory = library.memory
-    memory.follow()
     count = memory.store.count(library.project)
     tally = memory.queries.tally
-    types, projects = Counter[str](), dict[str, int]()
-    in_scope = (
-        or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
-        if library.project
-        else NOTE.c.number > 0
-    )
     with memory.store.database.read() as connection:
-        live = in_scope & (NOTE.c.state != "deleted")
-        columns = (NOTE.c.kind, NOTE.c.obs_type, func.count())
-        for kind, obs_type, total in connection.execute(
-            select(*columns).where(live).group_by(NOTE.c.kind, NOTE.c.obs_type)
-        ):
-            types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += total
+        live = visible_to(library.project) & (NOTE.c.state != "deleted")
+        types = count_types(connection, live)
         by_project = select(NOTE.c.project, func.count()).where(live).group_by(NOTE.c.project)
         projects = {project or "(none)": total for project, total in connection.execute(by_project)}
         relations = select(EDGE.c.relation, func.count()).group_by(EDGE.c.relation).order_by(EDGE.c.relation)
@@ -110,8 +98,6 @@ def _patterns(library: Library) -> Answer:
 
 def check_system_health(library: Library, _arguments: Arguments) -> Answer:
     """The health: 100 less the FAULTS found; other issues are warnings."""
-    memory, now = library.memory, library.memory.now()
-    memory.follow()
     faults, subsystems = list[str](), {}
     for name, look in (("database", _database), ("vectors", _vectors), ("indexes", _indexes)):
         new_faults, subsystems[name] = look(library)
@@ -121,7 +107,7 @@ def check_system_health(library: Library, _arguments: Arguments) -> Answer:
     score = max(0, 100 - sum(FAULTS[fault] for fault in faults))
     warnings = [warning for subsystem in subsystems.values() for warning in subsystem["warnings"]]
     return {
-        "timestamp": format_moment(now),
+        "timestamp": format_moment(library.memory.now()),
         "overall_status": next(name for least, name in STATUSES if score >= least),
         "health_score": score,
         "subsystems": subsystems,

@@ -32,10 +32,8 @@ def rate(library: Library, *, node_id: str | int, value: int, operation_id: str 
         records.change(note, replace(note, feedback=value))
         return {"number": note.number}
 
-    number = memory.store.once(operation_id, "rate", {"rate": str(node_id), "value": value}, carry_out)[
-        "number"
-    ]
-    memory.follow()
+    request = {"rate": str(node_id), "value": value}
+    number = library.once(operation_id, "rate", request, carry_out)["number"]
     memory.count_use([number])
     note = memory.store.need(number)
     return {

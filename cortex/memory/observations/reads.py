@@ -127,7 +127,6 @@ def get_observations_by_tag(library: Library, arguments: Arguments) -> Answer:
 
 
 def _browse_arguments(library: Library, arguments: Arguments) -> Page:
-    library.memory.follow()
     return browse(
         library.memory,
         choose(library, arguments, every=arguments.get("match") == "all"),
@@ -154,7 +153,6 @@ def _query_of(arguments: Arguments) -> str:
 def timeline(library: Library, arguments: Arguments) -> Answer:
     """Notes around an anchor, around the best hit of a query, or between two moments."""
     memory = library.memory
-    memory.follow()
     selection = choose(library, arguments)
     anchor = _anchor_note(library, arguments, selection)
     if anchor is None and arguments.get("query"):
@@ -221,7 +219,6 @@ def get_recent_context(library: Library, arguments: Arguments) -> Answer:
 
 def get_observation(library: Library, arguments: Arguments) -> Answer:
     """One note in full, which counts as used, or a session or exchange. Raises NotFound."""
-    library.memory.follow()
     if (session_answer := session_answers.find(library.memory.store, arguments["id"])) is not None:
         return session_answer
     note = library.memory.store.need(arguments["id"])
@@ -233,7 +230,6 @@ def get_observation(library: Library, arguments: Arguments) -> Answer:
 
 def find_similar_observations(library: Library, arguments: Arguments) -> Answer:
     memory, query = library.memory, _query_of(arguments)
-    memory.follow()
     mask = memory.catalog.mask(choose(library, arguments))
     near = memory.cosines([query], mask)
     best = sorted(zip(near.values.tolist(), near.numbers.tolist(), strict=True), reverse=True)
@@ -257,7 +253,6 @@ def _page(numbers: Sequence[int], arguments: Arguments) -> Sequence[int]:
 
 def find_related_observations(library: Library, arguments: Arguments) -> Answer:
     memory = library.memory
-    memory.follow()
     note = memory.store.need(arguments["id"])
     visible = memory.catalog.mask(Selection(project=library.project))
     related: dict[int, Edge] = {}
@@ -284,7 +279,6 @@ def _relation(edge: Edge, of: int) -> Answer:
 
 def get_observation_relationships(library: Library, arguments: Arguments) -> Answer:
     memory = library.memory
-    memory.follow()
     start = memory.store.need(arguments["id"])
     visible = memory.catalog.mask(Selection(project=library.project, states=NOT_DELETED))
     walk = memory.links.walk(

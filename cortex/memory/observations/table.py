@@ -74,10 +74,11 @@ REPEATABLE = frozenset(("run_consolidation", "trigger_maintenance"))
 
 
 def run_observation(name: str, library: Library, **arguments: Any) -> Answer:
-    """Run a tool with its arguments checked against their bounds, and its answer cut to its tokens.
-    Raises BadRequest.
+    """Run a tool on indexes that are up to date, with its arguments checked against their bounds,
+    and its answer cut to its tokens. Raises BadRequest.
     """
     checked = read_bounds(name, arguments) | {"operation_id": arguments.get("operation_id", "")}
+    library.memory.follow()
     answer = FUNCTIONS[name](library, checked)
     if isinstance(answer, dict):
         return bound_answer(name, answer, checked)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, func, select
 
 from cortex.memory.answers import title_rows
 from cortex.memory.library import Library
 from cortex.memory.note import Note
+from cortex.memory.store.census import visible_to
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import NOTE
 from cortex.system.errors import BadRequest
@@ -49,10 +50,7 @@ def _origin(note: Note) -> dict[str, Any]:
 
 
 def _condition(library: Library) -> Any:
-    active = (NOTE.c.state == "active", NOTE.c.trust.in_(WAITING))
-    if not library.project:
-        return active[0] & active[1]
-    return active[0] & active[1] & or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
+    return (NOTE.c.state == "active") & NOTE.c.trust.in_(WAITING) & visible_to(library.project)
 
 
 def _count(connection: Connection, condition: Any) -> int:
@@ -76,9 +74,7 @@ def accept(library: Library, *, numbers: Sequence[str | int], operation_id: str 
         return {"accepted": len(notes)}
 
     request = {"accept": list(map(str, numbers)), "project": library.project}
-    answer = library.memory.store.once(operation_id, "accept", request, carry_out)
-    library.memory.follow()
-    return answer
+    return library.once(operation_id, "accept", request, carry_out)
 
 
 def hint(library: Library) -> str:

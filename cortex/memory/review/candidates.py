@@ -115,8 +115,7 @@ def take_candidates(
         return {"taken": taken}
 
     request = {"take": list(map(str, numbers)), "project": library.project}
-    answer = library.memory.store.once(operation_id, "take", request, carry_out)
-    library.memory.follow()
+    answer = library.once(operation_id, "take", request, carry_out)
     notes = library.memory.store.notes_by_number([row["number"] for row in answer["taken"]])
     titles = {note.number: visible_text(note.title) for note in notes}
     return {"taken": [row | {"title": titles.get(row["number"], "")} for row in answer["taken"]]}
@@ -158,9 +157,7 @@ def drop_candidates(
         return {"dropped": dropped}
 
     request = {"drop": list(map(str, numbers)), "project": library.project}
-    answer = library.memory.store.once(operation_id, "drop", request, carry_out)
-    library.memory.follow()
-    return answer
+    return library.once(operation_id, "drop", request, carry_out)
 
 
 def _chosen(records: Records, library: Library, numbers: Sequence[str | int]) -> list[Row[Any]]:
@@ -195,6 +192,4 @@ def restore_notes(library: Library, *, operation_id: str = "") -> dict[str, Any]
         records.connection.execute(of_rows.values(state="taken", text=""))
         return {"restored": len(notes)}
 
-    answer = library.memory.store.once(operation_id, "restore", {"restore": library.project}, carry_out)
-    library.memory.follow()
-    return answer
+    return library.once(operation_id, "restore", {"restore": library.project}, carry_out)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, select
 
 from cortex.memory.answers import title_rows
 from cortex.memory.library import Library
+from cortex.memory.store.census import visible_to
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import EDGE, NOTE
 from cortex.memory.times import format_moment
@@ -58,9 +59,7 @@ def reopen(library: Library, *, operation_id: str = "") -> dict[str, Any]:
             records.change(note, replace(note, state="active", superseded_by=0, valid_until=0))
         return {"reopened": len(numbers)}
 
-    answer = library.memory.store.once(operation_id, "reopen", {"reopen": library.project}, carry_out)
-    library.memory.follow()
-    return answer
+    return library.once(operation_id, "reopen", {"reopen": library.project}, carry_out)
 
 
 def closed_hint(library: Library) -> str:
@@ -88,6 +87,4 @@ def _closed_query(project: str) -> Any:
         NOTE.c.valid_until - _TOGETHER_MS, NOTE.c.valid_until + _TOGETHER_MS
     )
     query = query.where(NOTE.c.state == "superseded", EDGE.c.detection.in_(_CLOSED_BY), made_together)
-    if project:
-        query = query.where(or_(NOTE.c.project == project, NOTE.c.scope == "global"))
-    return query.order_by(NOTE.c.number)
+    return query.where(visible_to(project)).order_by(NOTE.c.number)

@@ -12,6 +12,7 @@ from sqlalchemy import func, or_, select
 from cortex.memory.answers import title_rows, visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
+from cortex.memory.store.census import visible_to
 from cortex.memory.store.records import MANY
 from cortex.memory.store.rows import note_of_revision
 from cortex.memory.store.tables import EXCHANGE, NOTE, OPERATION, SESSION
@@ -182,12 +183,13 @@ def _visible(library: Library, numbers: set[int]) -> set[int]:
     """The notes that the project sees; without a project all."""
     if not library.project:
         return numbers
-    in_project = or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
     listed, visible = list(numbers), set[int]()
     with library.memory.store.database.read() as connection:
         for at in range(0, len(listed), MANY):
             batch = NOTE.c.number.in_(listed[at : at + MANY])
-            visible |= set(connection.execute(select(NOTE.c.number).where(batch, in_project)).scalars())
+            visible |= set(
+                connection.execute(select(NOTE.c.number).where(batch, visible_to(library.project))).scalars()
+            )
     return visible
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, or_, select, true
 
 from cortex.memory.store.tables import EDGE, NOTE
+
+
+def visible_to(project: str, note: Any = NOTE) -> ColumnElement[bool]:
+    """The condition of the notes that a project sees, "" for all; `note`: the table, or an alias."""
+    return or_(note.c.project == project, note.c.scope == "global") if project else true()
 
 
 def count(connection: Connection, project: str) -> dict[str, Any]:
     """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; project "": of
     all.
     """
-    in_scope = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
+    in_scope = visible_to(project)
     live = in_scope & (NOTE.c.state != "deleted")
     kinds = connection.execute(select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)).all()
     states = connection.execute(
@@ -27,7 +32,7 @@ def count(connection: Connection, project: str) -> dict[str, Any]:
     joins = joins.join(ends[1], EDGE.c.target == ends[1].c.number)
     between = select(func.count()).select_from(joins)
     for end in ends if project else ():
-        between = between.where(or_(end.c.project == project, end.c.scope == "global"))
+        between = between.where(visible_to(project, end))
     return {
         "notes": sum(total for _, total in kinds),
         "edges": connection.execute(between).scalar_one(),
