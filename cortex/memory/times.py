@@ -124,3 +124,8 @@ def format_age(moment: int, now: int) -> str:
 def format_moment(moment: int) -> str:
     """ISO 8601 in UTC, whole seconds."""
     return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def format_optional(moment: int) -> str:
+    """As `format_moment`; "" for no moment."""
+    return format_moment(moment) if moment else ""

@@ -14,6 +14,7 @@ from cortex.memory.review.disputes import mark_disputed
 from cortex.memory.store.note_store import STATES
 from cortex.memory.times import read_end
 from cortex.system.errors import BadQuery, BadRequest
+from cortex.terms.bounds import check_page
 
 #: results of one search
 LIMIT_MAX = 100
@@ -44,8 +45,7 @@ def find(
     """
     if not query.strip():
         raise BadQuery("The query is empty; say what to search for.")
-    if not 1 <= limit <= LIMIT_MAX:
-        raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
+    check_page(limit, LIMIT_MAX)
     project, branches = selection.elsewhere
     rows = [
         hit_row(hit, explain=explain)

@@ -16,8 +16,9 @@ from cortex.memory.library.view import View
 from cortex.memory.note import Direction
 from cortex.memory.review.disputes import mark_disputed
 from cortex.memory.store.note_store import STATES
-from cortex.memory.times import format_moment, read_end, read_moment
+from cortex.memory.times import format_optional, read_end, read_moment
 from cortex.system.errors import BadRequest
+from cortex.terms.bounds import check_page
 
 #: changes in one answer
 CHANGES = 1_000
@@ -85,12 +86,10 @@ class Queries(View):
         moments, page by page ({"items", "next_offset"}). Raises NotFound for an unknown anchor,
         BadRequest for numbers out of range.
         """
-        bounds = {"before": (before, 0), "after": (after, 0), "limit": (limit, 1)}
-        for name, (value, least) in bounds.items():
-            if not least <= value <= LIMIT_MAX:
-                raise BadRequest(f"{name} is {value}; it must be between {least} and {LIMIT_MAX}.")
-        if offset < 0:
-            raise BadRequest(f"offset is {offset}; it must be 0 or more.")
+        for name, value in {"before": before, "after": after}.items():
+            if not 0 <= value <= LIMIT_MAX:
+                raise BadRequest(f"{name} is {value}; it must be between 0 and {LIMIT_MAX}.")
+        check_page(limit, LIMIT_MAX, offset)
         self._memory.follow()
         selection = replace(
             select(self._project, kind, tags),
@@ -160,8 +159,8 @@ class Queries(View):
             "edge_count": count["edges"],
             "node_counts_by_kind": count["by_kind"],
             "node_counts_by_state": count["by_state"],
-            "oldest_node": format_moment(count["oldest"]) if count["oldest"] else "",
-            "newest_node": format_moment(count["newest"]) if count["newest"] else "",
+            "oldest_node": format_optional(count["oldest"]),
+            "newest_node": format_optional(count["newest"]),
             "db_bytes": count["bytes"],
         }
 

@@ -20,7 +20,7 @@ from cortex.memory.files.transfer import (
 )
 from cortex.memory.library.view import View
 from cortex.memory.store.copies import back_ups
-from cortex.system.errors import BadRequest
+from cortex.terms.bounds import check_page
 
 #: records in one page of an export
 EXPORT_MAX = 1_000
@@ -59,8 +59,7 @@ class Transfer(View):
 
     def export_records(self, after: str = "", *, limit: int = 200) -> dict[str, Any]:
         """A page of all records: {"records", "next"}; "next" is "" at the end."""
-        if not 1 <= limit <= EXPORT_MAX:
-            raise BadRequest(f"limit is {limit}; it must be between 1 and {EXPORT_MAX}.")
+        check_page(limit, EXPORT_MAX)
         records, following = export_page(self._memory, after, limit, self._project)
         return {"records": records, "next": following}
 

@@ -20,7 +20,7 @@ from cortex.memory.note import AGENTS, Note, Trust
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import CANDIDATE, NOTE
 from cortex.memory.text import cut
-from cortex.memory.times import format_moment
+from cortex.memory.times import format_optional
 from cortex.memory.transcripts.proposing.commands import holds_command_or_address
 from cortex.memory.transcripts.proposing.proposals import KEPT_MS, Proposal
 from cortex.system.errors import BadRequest, NotFound
@@ -79,7 +79,7 @@ def _row(row: Row[Any], chars: int) -> dict[str, Any]:
         "candidate": row.number,
         "kind": row.kind,
         "text": cut(" ".join(visible_text(row.text).split()), chars),
-        "at": format_moment(row.said_at) if row.said_at else "",
+        "at": format_optional(row.said_at),
         "agent": row.agent,
         "session": row.origin.get("session", ""),
         "exchange": row.origin.get("exchange", 0),

@@ -16,8 +16,9 @@ from cortex.memory.store.census import visible_to
 from cortex.memory.store.records import MANY
 from cortex.memory.store.rows import note_of_revision
 from cortex.memory.store.tables import EXCHANGE, NOTE, OPERATION, SESSION
-from cortex.memory.times import format_moment
+from cortex.memory.times import format_moment, format_optional
 from cortex.system.errors import BadRequest, NotFound
+from cortex.terms.bounds import check_page
 
 #: the newest operations that are searched for those of a note or a project; the most rows of an
 #: answer
@@ -59,8 +60,7 @@ def history(library: Library, *, node_id: str | int = "", limit: int = 20) -> di
     "what", "at", "nodes", "more"}], the newest first, that can be undone: of the note, or without a
     note of the project. Raises NotFound, and BadRequest for a limit out of range.
     """
-    if not 1 <= limit <= LIMIT_MAX:
-        raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
+    check_page(limit, LIMIT_MAX)
     store = library.memory.store
     if not node_id:
         return {"operations": _operations(library, None, limit)}
@@ -96,7 +96,7 @@ def _changed(before: Note, after: Note) -> dict[str, list[Any]]:
 
 def _plain(field: str, value: Any) -> Any:
     if field in _MOMENTS:
-        return format_moment(value) if value else ""
+        return format_optional(value)
     if isinstance(value, tuple):
         return [visible_text(entry) for entry in value]
     return visible_text(value) if isinstance(value, str) else value
@@ -117,7 +117,7 @@ def _edges(library: Library, note: Note) -> list[dict[str, Any]]:
             "weight": edge.weight,
             "detection": edge.detection,
             "reason": visible_text(edge.reason),
-            "created_at": format_moment(edge.created_at) if edge.created_at else "",
+            "created_at": format_optional(edge.created_at),
             "other": title_rows([others[end]])[0] | {"state": others[end].state},
         }
         for edge, end in zip(edges, ends, strict=True)
@@ -221,8 +221,8 @@ def read_session(library: Library, *, session_id: str, offset: int = 0, limit: i
         "kind": row.kind,
         "project": row.project,
         "git_branch": row.branch,
-        "started_at": format_moment(row.started_at) if row.started_at else "",
-        "last_msg_at": format_moment(row.last_at) if row.last_at else "",
+        "started_at": format_optional(row.started_at),
+        "last_msg_at": format_optional(row.last_at),
         "exchange_count": total,
         "exchanges": [_exchange(exchange) for exchange in exchanges],
         "notes": title_rows(library.memory.store.notes_by_number(sorted(_visible(library, set(numbers))))),
@@ -234,7 +234,7 @@ def _exchange(row: Any) -> dict[str, Any]:
     long = any(len(text) > TEXT_CHARS_MAX for text in texts.values())
     return {
         "exchange": row.place,
-        "at": format_moment(row.at) if row.at else "",
+        "at": format_optional(row.at),
         **{name: text[:TEXT_CHARS_MAX] for name, text in texts.items()},
         "tools": dict(row.tools),
         "files": {name: list(paths) for name, paths in row.files.items() if paths and name != "plan"},

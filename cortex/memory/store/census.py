@@ -10,7 +10,7 @@ from cortex.memory.store.tables import EDGE, NOTE
 
 
 def visible_to(project: str, note: Any = NOTE) -> ColumnElement[bool]:
-    """The condition of the notes that a project sees, "" for all; `note`: the table, or an alias."""
+    """The condition of the notes that a project sees, "" for all. `note`: the table or an alias."""
     return or_(note.c.project == project, note.c.scope == "global") if project else true()
 
 

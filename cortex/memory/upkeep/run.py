@@ -38,6 +38,7 @@ from cortex.memory.upkeep.state import (
 )
 from cortex.memory.upkeep.work import Steps, Work, remaining
 from cortex.system.errors import BadRequest
+from cortex.terms.bounds import check_page
 
 Cycle = Literal["all", "decay", "associations", "forgetting"]
 Long = Generator[None, None, dict[str, Any]]
@@ -237,7 +238,7 @@ def suggest_consolidations(
     """
     if not SIMILARITY_MIN <= min_similarity <= SIMILARITY_MAX:
         raise BadRequest(f"min_similarity is {min_similarity}; it must be between {SIMILARITY_MIN} and 1.")
-    _check_page(limit, GROUPS_MAX, offset)
+    check_page(limit, GROUPS_MAX, offset)
     return _suggest(library.memory, library.project, min_similarity, slice(offset, offset + limit))
 
 
@@ -296,19 +297,12 @@ def get_patterns(
     """{"patterns", "count", "total_count", "next_offset" if there are more}: patterns of at least
     three notes from two sessions that match all arguments. Raises BadRequest.
     """
-    _check_page(limit, PATTERNS_MAX, offset)
+    check_page(limit, PATTERNS_MAX, offset)
     with library.memory.store.database.read() as connection:
         matching = pattern_rows(connection, project=library.project, kind=type, query=query, status=status)
     page, reached = matching[offset : offset + limit], offset + limit
     answer = {"patterns": page, "count": len(page), "total_count": len(matching)}
     return answer | ({"next_offset": reached} if reached < len(matching) else {})
-
-
-def _check_page(limit: int, most: int, offset: int) -> None:
-    if not 1 <= limit <= most:
-        raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
-    if offset < 0:
-        raise BadRequest(f"offset is {offset}; it must be 0 or more.")
 
 
 def due_upkeep(memory: Memory) -> Long | None:

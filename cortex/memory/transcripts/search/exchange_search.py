@@ -10,10 +10,10 @@ from sqlalchemy import Row, func, select
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
-from cortex.memory.times import format_moment
+from cortex.memory.times import format_optional
 from cortex.memory.transcripts.search.excerpts import Excerpt, mark
 from cortex.memory.transcripts.search.exchange_index import ExchangeIndex, Hit
-from cortex.system.errors import BadRequest
+from cortex.terms.bounds import check_page
 
 #: candidate exchanges for each requested session, and at least
 PROPOSED, PROPOSED_MIN = 5, 50
@@ -30,8 +30,7 @@ def search(
     "next_offset" if there are more}; the count reaches to the end of this page, plus one if there
     are more. No results if no exchange matches well. `projects`: empty for all. Raises BadRequest.
     """
-    _check(limit, SEARCH_MAX)
-    _check_offset(offset)
+    check_page(limit, SEARCH_MAX, offset)
     reached = offset + limit
     words = question_words(query)
     worth = {word: index.rarity(word) for word in words}
@@ -84,7 +83,7 @@ def _result_row(row: Row[Any], hit: Hit, excerpt: Excerpt) -> dict[str, Any]:
         "exchange_count": row.exchange_count,
         "exchange": row.place,
         "exchange_id": f"{row.id}:{row.place}",
-        "at": _moment(row.at),
+        "at": format_optional(row.at),
         "git_branch": row.branch,
         "score": round(hit.score, 3),
         "snippet": excerpt.text,
@@ -99,8 +98,7 @@ def list_rows(
     """{"results": sessions, the newest first, "total_count", "next_offset" if there are more}.
     Raises BadRequest.
     """
-    _check(limit, LIST_MAX)
-    _check_offset(offset)
+    check_page(limit, LIST_MAX, offset)
     query = select(SESSION)
     count = select(func.count()).select_from(SESSION)
     for column, values in ((SESSION.c.project, projects), (SESSION.c.workstation, [workstation])):
@@ -120,24 +118,10 @@ def list_rows(
             "project_path": row.project_path,
             "exchange_count": row.exchange_count,
             "git_branch": row.branch,
-            "started_at": _moment(row.started_at),
-            "last_msg_at": _moment(row.last_at),
+            "started_at": format_optional(row.started_at),
+            "last_msg_at": format_optional(row.last_at),
         }
         for row in rows
     ]
     more = offset + len(rows)
     return {"results": results, "total_count": total} | ({"next_offset": more} if more < total else {})
-
-
-def _moment(moment: int) -> str:
-    return format_moment(moment) if moment else ""
-
-
-def _check(limit: int, most: int) -> None:
-    if not 1 <= limit <= most:
-        raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
-
-
-def _check_offset(offset: int) -> None:
-    if offset < 0:
-        raise BadRequest(f"offset is {offset}; it must be 0 or more.")

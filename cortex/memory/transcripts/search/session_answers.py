@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, func, select
 from cortex.memory.answers import visible_text
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import EXCHANGE, SESSION
-from cortex.memory.times import format_moment
+from cortex.memory.times import format_optional
 
 #: name of an exchange: its session's id, its number, and the part
 _REFERENCE = re.compile(
@@ -61,12 +61,12 @@ def _session(connection: Connection, session: Row[Any]) -> dict[str, Any]:
     query = select(EXCHANGE.c.place, EXCHANGE.c.at, beginning).where(EXCHANGE.c.session == session.number)
     rows = list(connection.execute(query.order_by(EXCHANGE.c.place).limit(EXCHANGES_MAX + 1)))
     exchanges = [
-        {"id": f"{session.id}:{row.place}", "at": _moment(row.at), "content": visible_text(row.asked)}
+        {"id": f"{session.id}:{row.place}", "at": format_optional(row.at), "content": visible_text(row.asked)}
         for row in rows[:EXCHANGES_MAX]
     ]
     return (
         {"type": "session", "id": session.id, **_origin(session)}
-        | {"started_at": _moment(session.started_at), "last_msg_at": _moment(session.last_at)}
+        | {"started_at": format_optional(session.started_at), "last_msg_at": format_optional(session.last_at)}
         | {"git_branch": session.branch, "exchanges": exchanges}
         | ({"more": session.exchange_count - EXCHANGES_MAX} if len(rows) > EXCHANGES_MAX else {})
     )
@@ -82,7 +82,7 @@ def _exchange(session: Row[Any], row: Row[Any], part_number: int) -> dict[str, A
     answer = {"type": "exchange", "id": name, "session_id": session.id, **_origin(session)}
     answer |= {
         "exchange": row.place,
-        "at": _moment(row.at),
+        "at": format_optional(row.at),
         "git_branch": row.branch,
         **parts[part_number - 1],
     }
@@ -147,15 +147,11 @@ def _summary(connection: Connection, session: Row[Any]) -> dict[str, Any]:
     return {
         "type": "session",
         "id": session.id,
-        "started_at": _moment(session.started_at),
-        "last_msg_at": _moment(session.last_at),
+        "started_at": format_optional(session.started_at),
+        "last_msg_at": format_optional(session.last_at),
         "git_branch": session.branch,
         "exchange_count": session.exchange_count,
         "content": visible_text(first),
         "files_modified": list(files)[:SUMMED_FILES],
         "commits": len(commits),
     }
-
-
-def _moment(moment: int) -> str:
-    return format_moment(moment) if moment else ""
