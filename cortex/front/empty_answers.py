@@ -36,7 +36,7 @@ async def name_filter(
     `ask` repeats the call with other arguments: without each filter alone, then without all.
     """
     filters = [name for name in FILTERS if arguments.get(name) not in (None, "", (), 0)]
-    if not filters or count_of(answer) != 0 or not _is_served(answer):
+    if not filters or count_of(answer) != 0 or not is_served(answer):
         return answer
     singles = [[name] for name in filters]
     for names in [*singles, filters] if len(filters) > 1 else singles:
@@ -57,7 +57,7 @@ async def name_filter(
     return answer
 
 
-def _is_served(answer: Mapping[str, Any]) -> bool:
+def is_served(answer: Mapping[str, Any]) -> bool:
     """Whether a generation is served, so that a filter can exclude anything."""
     index = answer.get("index", {})
     return bool(index.get("generation") or index.get("generations"))

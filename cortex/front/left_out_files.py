@@ -7,7 +7,7 @@ from typing import Any
 
 from cortex.ask.missing_files import describe_left_out, say_missing
 from cortex.ask.query_context import QueryContext
-from cortex.front.empty_answers import count_of
+from cortex.front.empty_answers import count_of, is_served
 from cortex.terms.text.spelling import fold_path, means_file, path_below, read_file_lines
 
 #: arguments that may name a file: whole, or before a line or a name
@@ -22,7 +22,7 @@ def name_left_out(
     """Return the answer; an empty one with a "suggestion" that says which file of the arguments is
     left out, and why.
     """
-    if not _is_served(answer):
+    if not is_served(answer):
         return answer
     if not _is_empty(answer):
         return _name_missing(context, arguments, answer)
@@ -78,8 +78,3 @@ def _paths(arguments: Mapping[str, Any], root: str) -> Iterator[str]:
 def _is_empty(answer: Mapping[str, Any]) -> bool:
     lists = [answer[name] for name in ("sites", "functions") if isinstance(answer.get(name), list)]
     return count_of(answer) == 0 or (bool(lists) and not any(lists))
-
-
-def _is_served(answer: Mapping[str, Any]) -> bool:
-    index = answer.get("index", {})
-    return bool(index.get("generation") or index.get("generations"))

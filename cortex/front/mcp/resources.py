@@ -29,40 +29,23 @@ def list_resources(*, memory: bool = False) -> dict[str, Any]:
 
     Files and notes are templates.
     """
-    outline = {
-        "description": "The types and functions of the project, the most referenced first.",
-        "mimeType": JSON,
-        "name": "outline",
-        "title": "Map of the project",
-        "uri": OUTLINE,
-    }
-    stats = {
-        "description": "Numbers of notes and edges of this project.",
-        "mimeType": JSON,
-        "name": "stats",
-        "title": "Memory",
-        "uri": STATS,
-    }
+    described = "The types and functions of the project, the most referenced first."
+    outline = _entry("outline", "Map of the project", described, uri=OUTLINE)
+    stats = _entry("stats", "Memory", "Numbers of notes and edges of this project.", uri=STATS)
     return {"resources": [outline, stats] if memory else [outline]}
 
 
 def list_templates(*, memory: bool = False) -> dict[str, Any]:
     """Return the answer of resources/templates/list."""
-    outline = {
-        "description": "The types and functions of a file or folder, with signatures and lines.",
-        "mimeType": JSON,
-        "name": "outline-of",
-        "title": "Map of a file",
-        "uriTemplate": TEMPLATE,
-    }
-    node = {
-        "description": "A note with its edges and the notes at their other ends.",
-        "mimeType": JSON,
-        "name": "node",
-        "title": "A note",
-        "uriTemplate": NODE_TEMPLATE,
-    }
+    described = "The types and functions of a file or folder, with signatures and lines."
+    outline = _entry("outline-of", "Map of a file", described, uriTemplate=TEMPLATE)
+    described = "A note with its edges and the notes at their other ends."
+    node = _entry("node", "A note", described, uriTemplate=NODE_TEMPLATE)
     return {"resourceTemplates": [outline, node] if memory else [outline]}
+
+
+def _entry(name: str, title: str, described: str, **address: str) -> dict[str, str]:
+    return {"description": described, "mimeType": JSON, "name": name, "title": title} | address
 
 
 async def read_resource(link: ToolCaller, uri: str) -> types.ReadResourceResult:

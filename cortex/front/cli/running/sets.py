@@ -48,11 +48,11 @@ def down(options: Namespace) -> int:
 
 
 def memory_up(options: Namespace) -> int:
-    return _up(_load_data(options), detach=options.detach)
+    return _up(load_memory_data(options), detach=options.detach)
 
 
 def memory_down(options: Namespace) -> int:
-    data = _load_data(options)
+    data = load_memory_data(options)
     stopped = stop(data)
     where = escape_controls(str(data.root))
     print("The memory worker is stopped." if stopped else f"No memory worker is running for {where}.")
@@ -62,7 +62,7 @@ def memory_down(options: Namespace) -> int:
 def memory_status(options: Namespace) -> int:
     from cortex.front.cli.status import memory_state
 
-    state = hosts.run(memory_state(_load_data(options)))
+    state = hosts.run(memory_state(load_memory_data(options)))
     if options.as_json:
         print(orjson.dumps(state, option=orjson.OPT_INDENT_2).decode())
     else:
@@ -70,7 +70,7 @@ def memory_status(options: Namespace) -> int:
     return EXIT_OK if state["set"]["processes"] and not state["warnings"] else EXIT_UNAVAILABLE
 
 
-def _load_data(options: Namespace) -> DataFolder:
+def load_memory_data(options: Namespace) -> DataFolder:
     return configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from cortex.front.cli.parsing.parser import DATA_DIR, Parser
 from cortex.front.cli.rendering.activity import slow_notice
+from cortex.front.cli.running.sets import load_memory_data
 from cortex.processes import attach
-from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.data import MODEL, DataFolder
+from cortex.settings.data import MODEL
 from cortex.settings.table import Embedding
 from cortex.system import files
 from cortex.system.errors import EXIT_OK, Misconfigured
@@ -36,7 +36,7 @@ def install(options: Namespace) -> int:
     """Copy a model into the data folder, try it, and use it from the next call of memory on. Raises
     Misconfigured with one sentence; the model from before stays then.
     """
-    data = _load_data(options)
+    data = load_memory_data(options)
     if data.embedding != Embedding():
         raise Misconfigured(
             "memory.embedding in your settings names an embedder already: remove that, or leave it as it is."
@@ -61,7 +61,7 @@ def install(options: Namespace) -> int:
 
 def remove(options: Namespace) -> int:
     """Remove the installed model; the built-in one answers again."""
-    data = _load_data(options)
+    data = load_memory_data(options)
     existed = (data.root / MODEL).is_dir()
     files.remove_tree(data.root / MODEL)
     attach.stop(data)
@@ -79,7 +79,3 @@ def _collect(sources: list[Path], folder: Path) -> None:
     dimensions = open_onnx(config).dimensions
     if check_onnx(config) != dimensions:
         note_dimensions(folder, dimensions)
-
-
-def _load_data(options: Namespace) -> DataFolder:
-    return configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
