@@ -81,13 +81,14 @@ class Agent:
     #: beginnings of the names that it gives itself as a client of MCP, in lower case, words joined
     #: by "-"; those of UNVERIFIED_CLIENTS come from other programs' lists of clients
     clients: tuple[str, ...]
-    program: str = ""
     user: Scope | None = None
     project: Scope | None = None
     #: remark for the user
     note: str = ""
     #: whether it starts servers outside of any project, so that its entry must name the project
     placeless: bool = False
+    #: its command where that is not its name; "" for none
+    program: str | None = None
 
 
 def relocate(path: str) -> str:
@@ -169,7 +170,6 @@ AGENTS = (
         "https://code.claude.com/docs/en/mcp",
         ("~/.claude",),
         ("claude-code",),
-        "claude",
         Scope(
             _mcp_servers_entry("~/.claude.json", _stdio_entry),
             TextFile("~/.claude/CLAUDE.md"),
@@ -182,6 +182,7 @@ AGENTS = (
             ".claude/settings.json",
             TextFile(".claude/agents/cortex.md", _SUBAGENT),
         ),
+        program="claude",
     ),
     Agent(
         "claude-desktop",
@@ -192,6 +193,7 @@ AGENTS = (
         user=Scope(_mcp_servers_entry("%/Claude/claude_desktop_config.json")),
         note="it works in no folder: its entry is for the project in which `cortex install` ran last",
         placeless=True,
+        program="",
     ),
     Agent(
         "cursor",
@@ -199,7 +201,6 @@ AGENTS = (
         "https://cursor.com/docs/context/mcp",
         ("~/.cursor",),
         ("cursor",),
-        "cursor",
         Scope(
             _mcp_servers_entry("~/.cursor/mcp.json", _editor_entry),
             subagent=TextFile("~/.cursor/agents/cortex.md", _SUBAGENT),
@@ -216,12 +217,12 @@ AGENTS = (
         "https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
         ("%/Code/User/workspaceStorage", "~/.vscode/extensions"),
         ("visual-studio-code", "github-copilot", "copilot"),
-        "code",
         Scope(ServerEntry("%/Code/User/mcp.json", "json", ("servers", NAME), _editor_entry)),
         Scope(
             ServerEntry(".vscode/mcp.json", "json", ("servers", NAME), _editor_entry),
             TextFile(".github/copilot-instructions.md"),
         ),
+        program="code",
     ),
     Agent(
         "copilot",
@@ -229,7 +230,6 @@ AGENTS = (
         "https://docs.github.com/en/copilot/how-tos/copilot-cli",
         ("~/.copilot",),
         ("github-copilot-developer",),
-        "copilot",
         Scope(
             _mcp_servers_entry("~/.copilot/mcp-config.json", _copilot_entry),
             TextFile("~/.copilot/copilot-instructions.md"),
@@ -241,7 +241,6 @@ AGENTS = (
         "https://developers.openai.com/codex/mcp",
         ("~/.codex",),
         ("codex",),
-        "codex",
         Scope(
             ServerEntry("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _codex_entry),
             TextFile("~/.codex/AGENTS.md"),
@@ -257,7 +256,6 @@ AGENTS = (
         "https://geminicli.com/docs/tools/mcp-server/",
         ("~/.gemini",),
         ("gemini-cli-mcp-client", "gemini-cli"),
-        "gemini",
         Scope(
             _mcp_servers_entry("~/.gemini/settings.json"),
             TextFile("~/.gemini/GEMINI.md"),
@@ -275,7 +273,6 @@ AGENTS = (
         "https://antigravity.google/docs/mcp",
         ("~/.gemini/antigravity",),
         ("antigravity",),
-        "antigravity",
         Scope(_mcp_servers_entry("~/.gemini/antigravity/mcp_config.json")),
         note="it has one entry for all projects: add --project and a path to args where it starts elsewhere",
     ),
@@ -285,7 +282,6 @@ AGENTS = (
         "https://github.com/charmbracelet/crush",
         ("~/.config/crush",),
         ("crush",),
-        "crush",
         Scope(ServerEntry("~/.config/crush/crush.json", "json", ("mcp", NAME), _stdio_entry)),
         Scope(
             ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry),
@@ -298,7 +294,6 @@ AGENTS = (
         "https://opencode.ai/docs/mcp-servers/",
         ("~/.config/opencode",),
         ("opencode",),
-        "opencode",
         Scope(
             ServerEntry("~/.config/opencode/opencode.json", "json", ("mcp", NAME), _local_entry),
             TextFile("~/.config/opencode/AGENTS.md"),
@@ -316,7 +311,6 @@ AGENTS = (
         "https://docs.windsurf.com/windsurf/cascade/mcp",
         ("~/.codeium/windsurf",),
         ("windsurf",),
-        "windsurf",
         Scope(
             _mcp_servers_entry("~/.codeium/windsurf/mcp_config.json"),
             TextFile("~/.codeium/windsurf/memories/global_rules.md"),
@@ -329,7 +323,6 @@ AGENTS = (
         "https://zed.dev/docs/ai/mcp",
         ("~/.config/zed",),
         ("zed",),
-        "zed",
         Scope(ServerEntry("~/.config/zed/settings.json", "json", ("context_servers", NAME), _plain_entry)),
         Scope(
             ServerEntry(".zed/settings.json", "json", ("context_servers", NAME), _plain_entry),
@@ -342,7 +335,6 @@ AGENTS = (
         "https://docs.cline.bot/mcp/adding-and-configuring-servers",
         ("~/.cline", "%/Code/User/globalStorage/saoudrizwan.claude-dev"),
         ("cline", "@cline/core"),
-        "cline",
         Scope(
             _mcp_servers_entry("~/.cline/data/settings/cline_mcp_settings.json", _auto_approve_entry),
             TextFile("~/.cline/rules/cortex.md", _PLAIN_RULE),
@@ -354,7 +346,6 @@ AGENTS = (
         "https://kilo.ai/docs/automate/mcp/using-in-kilo-code",
         ("~/.config/kilo", "%/Code/User/globalStorage/kilocode.kilo-code"),
         ("kilo", "kilo-code", "kilocode"),
-        "kilo",
         Scope(
             ServerEntry("~/.config/kilo/kilo.jsonc", "json", ("mcp", NAME), _local_entry),
             TextFile("~/.config/kilo/AGENTS.md"),
@@ -368,7 +359,6 @@ AGENTS = (
         "https://docs.roocode.com/features/mcp/using-mcp-in-roo",
         ("%/Code/User/globalStorage/rooveterinaryinc.roo-cline",),
         ("roo-code", "roo-cline"),
-        "",
         Scope(
             _mcp_servers_entry(
                 "%/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
@@ -380,6 +370,7 @@ AGENTS = (
             _mcp_servers_entry(".roo/mcp.json", _always_allow_entry),
             TextFile(".roo/rules/cortex.md", _PLAIN_RULE),
         ),
+        program="",
     ),
     Agent(
         "continue",
@@ -387,11 +378,11 @@ AGENTS = (
         "https://docs.continue.dev/customize/deep-dives/mcp",
         ("~/.continue",),
         ("continue-client", "continue-cli-client"),
-        "cn",
         Scope(
             ServerEntry("~/.continue/config.yaml", "yaml", ("mcpServers",), _continue_entry),
             TextFile("~/.continue/rules/cortex.md", _PLAIN_RULE),
         ),
+        program="cn",
     ),
     Agent(
         "amp",
@@ -399,7 +390,6 @@ AGENTS = (
         "https://ampcode.com/manual#mcp",
         ("~/.config/amp",),
         ("amp-mcp-client", "amp"),
-        "amp",
         Scope(
             ServerEntry("~/.config/amp/settings.json", "json", ("amp.mcpServers", NAME), _plain_entry),
             TextFile("~/.config/amp/AGENTS.md"),
@@ -415,7 +405,6 @@ AGENTS = (
         "https://block.github.io/goose/docs/getting-started/using-extensions",
         ("~/.config/goose",),
         ("goose",),
-        "goose",
         Scope(
             ServerEntry("~/.config/goose/config.yaml", "yaml", ("extensions", NAME), _goose_entry),
             TextFile("~/.config/goose/.goosehints"),
@@ -427,7 +416,6 @@ AGENTS = (
         "https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html",
         ("~/.junie",),
         ("junie",),
-        "junie",
         Scope(_mcp_servers_entry("~/.junie/mcp/mcp.json")),
         Scope(_mcp_servers_entry(".junie/mcp/mcp.json"), TextFile(".junie/guidelines.md")),
     ),
@@ -437,7 +425,6 @@ AGENTS = (
         "https://kiro.dev/docs/mcp/configuration/",
         ("~/.kiro",),
         ("kiro",),
-        "kiro",
         project=Scope(
             _mcp_servers_entry(".kiro/settings/mcp.json", _auto_approve_entry),
             TextFile(".kiro/steering/cortex.md", _KIRO_RULE),
@@ -450,7 +437,6 @@ AGENTS = (
         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
         ("~/.qwen",),
         ("qwen-cli-mcp-client", "qwen-code"),
-        "qwen",
         Scope(
             _mcp_servers_entry("~/.qwen/settings.json"),
             TextFile("~/.qwen/QWEN.md"),
@@ -468,7 +454,6 @@ AGENTS = (
         "https://docs.trae.ai/ide/add-mcp-servers",
         ("%/Trae", "~/.trae"),
         ("trae",),
-        "trae",
         Scope(_mcp_servers_entry("%/Trae/User/mcp.json")),
         Scope(_mcp_servers_entry(".trae/mcp.json"), TextFile(".trae/rules/cortex.md", _PLAIN_RULE)),
         note="servers of a project must be enabled in its settings",
@@ -479,9 +464,9 @@ AGENTS = (
         "https://docs.warp.dev/agents/capabilities/mcp",
         ("~/.warp", "%/warp-terminal"),
         ("warp",),
-        "warp-terminal",
         Scope(_mcp_servers_entry("~/.warp/.mcp.json")),
         Scope(_mcp_servers_entry(".warp/.mcp.json"), TextFile("AGENTS.md")),
+        program="warp-terminal",
     ),
 )
 BY_NAME = {agent.name: agent for agent in AGENTS}

@@ -99,7 +99,8 @@ def _current_project() -> Path | None:
 
 def is_installed(agent: Agent) -> bool:
     """Whether its program is on the PATH or its folder exists."""
-    if agent.program and shutil.which(agent.program):
+    program = agent.name if agent.program is None else agent.program
+    if program and shutil.which(program):
         return True
     return any(planning.locate(sign, Path()).is_dir() for sign in agent.signs)
 
