@@ -1,7 +1,7 @@
 """Notes and edges that agents learned, the store that keeps them, and the search that finds them.
 
-`operations` is the one list of all operations, `serving` the worker that answers them, `library`
-their methods. Long work is a generator with one slice for each step.
+`table` lists all operations, `operations` runs them for the worker of `serving`, `library/` has
+most of their functions. Long work is a generator with one slice for each step.
 
 `store/` keeps the notes on disk, `find/` indexes and ranks them, `files/` reads and writes them as
 files, `team/` shares them between machines and folders, `briefings/` prints what a session begins
