@@ -164,6 +164,11 @@ def _page(others: Mapping[str, Any], limit: int = 20, most: int = 100) -> dict[s
     }
 
 
+def _list(others: Mapping[str, Any], limit: int, most: int, tokens: Between = _TOKENS) -> dict[str, Any]:
+    """The arguments of a tool with pages of rows of one form."""
+    return {**others, "limit": Between(limit, 1, most), "offset": _OFFSET, "max_tokens": tokens}
+
+
 _DATES = {"dateStart": "", "dateEnd": ""}
 _NEIGHBOURS = {"before": Between(10, 0, 100), "after": Between(10, 0, 100)}
 _CONCEPTS_AND_FILES = {"concepts": "", "files": ""}
@@ -240,13 +245,7 @@ ROWS: Mapping[str, Row] = {
     "list_sessions": Row(
         "List earlier sessions",
         "Sessions, the newest first.",
-        {
-            "workstation_id": "",
-            "project_id": "",
-            "limit": Between(20, 1, 100),
-            "offset": _OFFSET,
-            "max_tokens": _TOKENS,
-        },
+        _list({"workstation_id": "", "project_id": ""}, 20, 100),
     ),
     "decisions": Row("Find decisions", "Search observations; decisions rank higher.", _TOPIC_PAGE),
     "changes": Row(
@@ -275,25 +274,12 @@ ROWS: Mapping[str, Row] = {
     "find_similar_observations": Row(
         "Find similar observations",
         "Observations similar in meaning to a text, by cosine alone.",
-        {
-            "query": REQUIRED,
-            "project": "",
-            "min_similarity": Between(0.7, 0, 1, strict=True),
-            "limit": Between(10, 1, 50),
-            "offset": _OFFSET,
-            "max_tokens": _TOKENS,
-        },
+        _list({"query": REQUIRED, "project": "", "min_similarity": Between(0.7, 0, 1, strict=True)}, 10, 50),
     ),
     "find_related_observations": Row(
         "Find related observations",
         "Observations related to one, the most certain first.",
-        {
-            "id": REQUIRED,
-            "min_confidence": Between(0.5, 0, 1, strict=True),
-            "limit": Between(20, 1, 100),
-            "offset": _OFFSET,
-            "max_tokens": _TOKENS,
-        },
+        _list({"id": REQUIRED, "min_confidence": Between(0.5, 0, 1, strict=True)}, 20, 100),
     ),
     "explain_search_ranking": Row(
         "Explain the ranking of a search",
@@ -446,25 +432,12 @@ ROWS: Mapping[str, Row] = {
     "suggest_consolidations": Row(
         "List observations that could be merged",
         "Groups of nearly equal observations that could be merged; nothing is changed.",
-        {
-            "project": "",
-            "min_similarity": Between(0.8, 0.5, 1, strict=True),
-            "limit": Between(10, 1, 50),
-            "offset": _OFFSET,
-            "max_tokens": _REPORT_TOKENS,
-        },
+        _list({"project": "", "min_similarity": Between(0.8, 0.5, 1, strict=True)}, 10, 50, _REPORT_TOKENS),
     ),
     "get_patterns": Row(
         "List recurring patterns",
         "Patterns that recur in several sessions.",
-        {
-            "type": "",
-            "project": "",
-            "query": "",
-            "limit": Between(20, 1, 100),
-            "offset": _OFFSET,
-            "max_tokens": _REPORT_TOKENS,
-        },
+        _list({"type": "", "project": "", "query": ""}, 20, 100, _REPORT_TOKENS),
     ),
     "run_consolidation": Row(
         "Run upkeep of memory",

@@ -39,16 +39,6 @@ def search_sessions(library: Library, arguments: Arguments) -> Answer:
     )
 
 
-def list_sessions(library: Library, arguments: Arguments) -> Answer:
-    return sessions.list_sessions(
-        library,
-        workstation_id=arguments["workstation_id"],
-        project_id=arguments["project_id"],
-        limit=arguments["limit"],
-        offset=arguments["offset"],
-    )
-
-
 def search_prompts(library: Library, arguments: Arguments) -> Answer:
     """Prompts of people to agents that hold a word of the query; without one all, the newest
     first.

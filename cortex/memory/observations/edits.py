@@ -14,8 +14,9 @@ from sqlalchemy import or_, select
 from cortex.memory.answers import visible_text
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
-from cortex.memory.note import Edge, Note, normalise_note, read_changes, read_labels
+from cortex.memory.note import Note, normalise_note, read_changes, read_labels
 from cortex.memory.observations.rows import record_of
+from cortex.memory.store.note_store import supersede
 from cortex.memory.store.records import Records
 from cortex.memory.store.rows import edge_of
 from cortex.memory.store.tables import EDGE
@@ -112,7 +113,7 @@ def merge_observations(library: Library, arguments: Arguments) -> Answer:
         before = target.importance
         records.change(target, _merge_notes(source, target, arguments["boost"]))
         _move_edges(records, source.number, target.number)
-        _supersede(records, source, target)
+        records.change(source, supersede(records, source, target))
         return {"source": source.number, "target": target.number, "before": before}
 
     done = _run_once(library, arguments, "merge", carry_out)
@@ -157,14 +158,6 @@ def _move_edges(records: Records, source: int, target: int) -> None:
             records.connect(replace(edge, source=first, target=second, id="", number=0))
 
 
-def _supersede(records: Records, old: Note, heir: Note | None) -> None:
-    """Mark the note as superseded."""
-    if heir is not None:
-        records.connect(Edge(heir.number, old.number, "supersedes"))
-    number = heir.number if heir is not None else 0
-    records.change(old, replace(old, state="superseded", superseded_by=number, valid_until=records.now))
-
-
 def bulk_delete_observations(library: Library, arguments: Arguments) -> Answer:
     """Mark notes as deleted: revisions stay, and the operation can be undone."""
 
@@ -178,16 +171,15 @@ def bulk_delete_observations(library: Library, arguments: Arguments) -> Answer:
 def bulk_mark_superseded(library: Library, arguments: Arguments) -> Answer:
     """Raises NotFound for an unknown heir, BadRequest for a note that would supersede itself."""
 
-    def supersede(records: Records, note: Note) -> Note:
-        heir = records.need(arguments["superseded_by"]) if arguments["superseded_by"] else None
-        if heir is not None and heir.number == note.number:
+    def replace_by_heir(records: Records, note: Note) -> Note:
+        if not arguments["superseded_by"]:
+            return replace(note, state="superseded", superseded_by=0, valid_until=records.now)
+        heir = records.need(arguments["superseded_by"])
+        if heir.number == note.number:
             raise BadRequest(f"Observation {note.number} cannot supersede itself.")
-        if heir is not None:
-            records.connect(Edge(heir.number, note.number, "supersedes"))
-        number = heir.number if heir is not None else 0
-        return replace(note, state="superseded", superseded_by=number, valid_until=records.now)
+        return supersede(records, note, heir)
 
-    done = _bulk(library, arguments, "bulk-supersede", supersede)
+    done = _bulk(library, arguments, "bulk-supersede", replace_by_heir)
     return {"updated": done.pop("changed")} | done
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 from cortex.memory.library import Library
 from cortex.memory.observations import analysis, conversations, edits, exports, health, reads
 from cortex.memory.observations.bounds import bound_answer, bound_when_done
+from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
 from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
 
@@ -19,9 +21,12 @@ Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
 Function = Callable[[Library, Mapping[str, Any]], Answer]
 
 
-def _with_arguments(function: Callable[..., Answer], *names: str) -> Function:
-    """A function of upkeep that takes these arguments of the call."""
-    return lambda library, arguments: function(library, **{name: arguments[name] for name in names})
+def _with_arguments(function: Callable[..., Answer]) -> Function:
+    """A function with named arguments, as one that takes all arguments of the call."""
+    names = inspect.signature(function).parameters.keys()
+    return lambda library, arguments: function(
+        library, **{name: value for name, value in arguments.items() if name in names}
+    )
 
 
 #: tool → its function
@@ -30,7 +35,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "timeline": reads.timeline,
     "get_observation": reads.get_observation,
     "search_sessions": conversations.search_sessions,
-    "list_sessions": conversations.list_sessions,
+    "list_sessions": _with_arguments(sessions.list_sessions),
     **{name: functools.partial(reads.search_about, name) for name in reads.PRIORS},
     "find_by_concept": functools.partial(reads.find_by, "concepts"),
     "find_by_file": reads.find_by_file,
@@ -58,12 +63,10 @@ FUNCTIONS: Mapping[str, Function] = {
     "get_observation_scoring_breakdown": analysis.get_observation_scoring_breakdown,
     "analyze_observation_importance": analysis.analyze_observation_importance,
     "analyze_search_patterns": analysis.analyze_search_patterns,
-    "suggest_consolidations": _with_arguments(
-        run.suggest_consolidations, "min_similarity", "limit", "offset"
-    ),
-    "get_patterns": _with_arguments(run.get_patterns, "type", "query", "limit", "offset"),
-    "run_consolidation": _with_arguments(run.run_consolidation, "cycle", "dry_run"),
-    "trigger_maintenance": _with_arguments(run.trigger_maintenance, "dry_run"),
+    "suggest_consolidations": _with_arguments(run.suggest_consolidations),
+    "get_patterns": _with_arguments(run.get_patterns),
+    "run_consolidation": _with_arguments(run.run_consolidation),
+    "trigger_maintenance": _with_arguments(run.trigger_maintenance),
     "get_maintenance_stats": _with_arguments(run.get_maintenance_stats),
     "check_system_health": health.check_system_health,
 }

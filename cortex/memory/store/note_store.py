@@ -208,7 +208,7 @@ class Store:
             if trust:
                 after = replace(after, source=replace(after.source, trust=trust))
             if superseded_by:
-                after = _supersede(records, after, records.need(superseded_by))
+                after = supersede(records, after, records.need(superseded_by))
             elif state:
                 after = _in_state(after, state, records.now)
             records.change(before, after)
@@ -558,12 +558,12 @@ def _close(records: Records, references: Sequence[str | int], heir: Note) -> lis
     closed = []
     for reference in references:
         old = records.need(reference)
-        records.change(old, _supersede(records, old, heir))
+        records.change(old, supersede(records, old, heir))
         closed.append(old.number)
     return closed
 
 
-def _supersede(records: Records, old: Note, heir: Note) -> Note:
+def supersede(records: Records, old: Note, heir: Note) -> Note:
     """Return the note as superseded by `heir`, and make the edge between them."""
     if heir.number == old.number:
         raise BadRequest(f"Note {old.id} cannot supersede itself.")
