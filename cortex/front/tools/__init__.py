@@ -38,24 +38,23 @@ class ToolEntry:
         return self.function.rpartition(":")[2]
 
 
-_SEARCH = "cortex.front.tools.code.search:cortex_search"
-_MEMORY = "cortex.front.tools.memory"
-_CODE_SEARCH = ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_CODE")
-_FACETS = ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword")
+def _tool(
+    function: str, title: str, *, adds: bool = False, destroys: bool = False, also: str = ""
+) -> ToolEntry:
+    """A tool in a module below this one. It reads, or adds to memory, or may change and delete."""
+    asks: Literal["code", "memory"] = "memory" if function.startswith("memory.") else "code"
+    return ToolEntry(f"{__name__}.{function}", title, not (adds or destroys), destroys, asks, also)
+
+
+_SEARCH = "code.search:cortex_search"
+_CODE_SEARCH = _tool(_SEARCH, "Search code and documents by meaning", also="IN_CODE")
+_FACETS = _tool("code.exact:cortex_exact", "Search code and documents by keyword")
 _EXACT = replace(_FACETS, also="FOR_CLIENTS")
-
-
-def _memory_tool(function: str, title: str, *, adds: bool = False, destroys: bool = False) -> ToolEntry:
-    """A tool that reads, or adds to memory, or may change or delete stored data."""
-    reads = not (adds or destroys)
-    return ToolEntry(f"{_MEMORY}.{function}", title, reads, destroys, "memory")
-
-
-_STORE = replace(_memory_tool("store:cortex_store", "Store a note", destroys=True), also="ALSO")
-_RECALL = _memory_tool("notes:cortex_recall", "Find notes and their neighbours")
+_STORE = _tool("memory.store:cortex_store", "Store a note", destroys=True, also="ALSO")
+_RECALL = _tool("memory.notes:cortex_recall", "Find notes and their neighbours")
 #: tools of observations, and how many of them, the first ones, are in the toolset `memory`
 _OBSERVATIONS = [
-    _memory_tool(f"observations:{name}", row.title, destroys=row.writes) for name, row in ROWS.items()
+    _tool(f"memory.observations:{name}", row.title, destroys=row.writes) for name, row in ROWS.items()
 ]
 _COMMON = 4
 
@@ -63,74 +62,69 @@ _COMMON = 4
 #: a command loads those of one tool
 TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
     "code": (
-        ToolEntry("cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"),
+        _tool("code.explore:cortex_explore", "Show the code behind a question"),
         _CODE_SEARCH,
         _EXACT,
-        ToolEntry("cortex.front.tools.code.graph:cortex_graph", "Find callers and dependencies"),
-        ToolEntry(
-            "cortex.front.tools.code.outline:cortex_outline", "Outline a file, a folder or the project"
-        ),
-        ToolEntry("cortex.front.tools.code.pattern:cortex_pattern", "Find code by its syntax"),
-        ToolEntry("cortex.front.tools.code.context:code_context", "Find excerpts by meaning"),
-        ToolEntry(
-            "cortex.front.tools.code.related:find_related",
-            "Find related code, tests and documents",
-        ),
+        _tool("code.graph:cortex_graph", "Find callers and dependencies"),
+        _tool("code.outline:cortex_outline", "Outline a file, a folder or the project"),
+        _tool("code.pattern:cortex_pattern", "Find code by its syntax"),
+        _tool("code.context:code_context", "Find excerpts by meaning"),
+        _tool("code.related:find_related", "Find related code, tests and documents"),
     ),
     "memory": (
         _STORE,
-        ToolEntry(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
+        _tool(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
         _RECALL,
-        _memory_tool("notes:cortex_briefing", "Summarise the notes"),
-        _memory_tool("notes:cortex_traverse", "Follow a note's edges"),
-        _memory_tool("notes:cortex_relate", "Add an edge between two notes", adds=True),
+        _tool("memory.notes:cortex_briefing", "Summarise the notes"),
+        _tool("memory.notes:cortex_traverse", "Follow a note's edges"),
+        _tool("memory.notes:cortex_relate", "Add an edge between two notes", adds=True),
         *_OBSERVATIONS[:_COMMON],
     ),
 }
 TOOLSETS["memory-all"] = (
     *TOOLSETS["memory"],
-    _memory_tool("candidates:cortex_candidates", "List unconfirmed sentences of people"),
+    _tool("memory.candidates:cortex_candidates", "List unconfirmed sentences of people"),
     *_OBSERVATIONS[_COMMON:],
 )
 #: the tools that agents are offered, in the short form of cortex.front.tools.agent
 TOOLSETS["agent"] = (
     _CODE_SEARCH,
-    ToolEntry("cortex.front.tools.code.read:cortex_read", "Read definitions and lines"),
-    ToolEntry("cortex.front.tools.code.uses:cortex_uses", "List every use of a definition"),
+    _tool("code.read:cortex_read", "Read definitions and lines"),
+    _tool("code.uses:cortex_uses", "List every use of a definition"),
     _EXACT,
     _RECALL,
     _STORE,
 )
 #: tools that several toolsets have, as they are where these toolsets are combined
-_SHARED = (ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_BOTH"),)
+_SHARED = (_tool(_SEARCH, "Search code and documents by meaning", also="IN_BOTH"),)
 #: operations of memory for people: commands, and not tools
 _PEOPLE = (
-    _memory_tool("people:memory_search", "Search notes by words and meaning alone"),
-    _memory_tool("people:memory_list", "List the newest notes"),
-    _memory_tool("people:memory_show", "Show a note with its edges"),
-    _memory_tool("people:memory_edit", "Edit a note", destroys=True),
-    _memory_tool("people:memory_timeline", "Show notes in order of time"),
-    _memory_tool("people:memory_history", "Show revisions of a note, and operations"),
-    _memory_tool("people:memory_session", "Show a session and its notes"),
-    _memory_tool("people:memory_undo", "Undo an operation, by default the last", destroys=True),
-    _memory_tool("people:memory_forget", "Delete a note", destroys=True),
-    _memory_tool("people:memory_rate", "Rate a note", destroys=True),
-    _memory_tool("people:memory_link", "Share notes with another clone", destroys=True),
-    _memory_tool("candidates:memory_candidates", "List, take and drop candidates of notes", destroys=True),
-    _memory_tool("candidates:memory_accept", "Accept notes of others", destroys=True),
-    _memory_tool("candidates:memory_closed", "List notes that upkeep closed", destroys=True),
-    _memory_tool("candidates:memory_past_sessions", "Decide whether past sessions are read", destroys=True),
-    _memory_tool("people:memory_import", "Import notes from a file", destroys=True),
-    _memory_tool("people:memory_export", "Export notes to a file"),
-    _memory_tool("people:memory_backup", "Back up the store"),
-    _memory_tool("people:memory_restore", "Replace a damaged store by a back-up", destroys=True),
-    _memory_tool("people:memory_migrate", "Copy memory to a server or another folder", destroys=True),
-    _memory_tool("people:memory_doctor", "Check memory and repair it", destroys=True),
-    _memory_tool(
-        "people:memory_consolidate", "Run upkeep: relate, find patterns, fade unused notes", adds=True
+    _tool("memory.people:memory_search", "Search notes by words and meaning alone"),
+    _tool("memory.people:memory_list", "List the newest notes"),
+    _tool("memory.people:memory_show", "Show a note with its edges"),
+    _tool("memory.people:memory_edit", "Edit a note", destroys=True),
+    _tool("memory.people:memory_timeline", "Show notes in order of time"),
+    _tool("memory.people:memory_history", "Show revisions of a note, and operations"),
+    _tool("memory.people:memory_session", "Show a session and its notes"),
+    _tool("memory.people:memory_undo", "Undo an operation, by default the last", destroys=True),
+    _tool("memory.people:memory_forget", "Delete a note", destroys=True),
+    _tool("memory.people:memory_rate", "Rate a note", destroys=True),
+    _tool("memory.people:memory_link", "Share notes with another clone", destroys=True),
+    _tool("memory.candidates:memory_candidates", "List, take and drop candidates of notes", destroys=True),
+    _tool("memory.candidates:memory_accept", "Accept notes of others", destroys=True),
+    _tool("memory.candidates:memory_closed", "List notes that upkeep closed", destroys=True),
+    _tool("memory.candidates:memory_past_sessions", "Decide whether past sessions are read", destroys=True),
+    _tool("memory.people:memory_import", "Import notes from a file", destroys=True),
+    _tool("memory.people:memory_export", "Export notes to a file"),
+    _tool("memory.people:memory_backup", "Back up the store"),
+    _tool("memory.people:memory_restore", "Replace a damaged store by a back-up", destroys=True),
+    _tool("memory.people:memory_migrate", "Copy memory to a server or another folder", destroys=True),
+    _tool("memory.people:memory_doctor", "Check memory and repair it", destroys=True),
+    _tool(
+        "memory.people:memory_consolidate", "Run upkeep: relate, find patterns, fade unused notes", adds=True
     ),
-    _memory_tool("people:memory_maintain", "Delete expired notes", destroys=True),
-    _memory_tool("people:memory_stats", "Count notes by kind and state"),
+    _tool("memory.people:memory_maintain", "Delete expired notes", destroys=True),
+    _tool("memory.people:memory_stats", "Count notes by kind and state"),
 )
 
 
