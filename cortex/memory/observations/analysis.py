@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, func, select
@@ -15,7 +14,7 @@ from cortex.memory.answers import visible_text
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.observations.rows import type_of
+from cortex.memory.observations.rows import Answer, Arguments, type_of
 from cortex.memory.observations.scoring import (
     CONCEPT_WEIGHTS,
     MOST,
@@ -27,9 +26,6 @@ from cortex.memory.observations.selection import browse
 from cortex.memory.store.note_store import STATES
 from cortex.memory.store.tables import LABEL, NOTE
 from cortex.memory.times import format_moment
-
-Arguments = Mapping[str, Any]
-Answer = dict[str, Any]
 
 #: milliseconds of a day
 DAY_MS = 86_400_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
+from cortex.memory.observations.rows import Answer, Arguments
 from cortex.memory.observations.selection import next_page
 from cortex.memory.store.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
@@ -18,9 +19,6 @@ from cortex.memory.times import format_moment
 from cortex.memory.transcripts import sessions
 from cortex.memory.transcripts.search import session_answers
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
-
-Arguments = Mapping[str, Any]
-Answer = dict[str, Any]
 
 #: exchanges that are examined for a page of prompts
 PROPOSED = 500

@@ -15,7 +15,7 @@ from cortex.memory.answers import visible_text
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note, normalise_note, read_changes, read_labels
-from cortex.memory.observations.rows import record_of
+from cortex.memory.observations.rows import Answer, Arguments, record_of
 from cortex.memory.store.note_store import supersede
 from cortex.memory.store.records import Records
 from cortex.memory.store.rows import edge_of
@@ -24,9 +24,6 @@ from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.observations import BULK_MAX
 from cortex.terms.text.secrets import remove_secrets
 from cortex.terms.text.suggestions import IDS_HINT
-
-Arguments = Mapping[str, Any]
-Answer = dict[str, Any]
 
 #: argument of `edit_observation` → field of a note
 _FIELDS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -12,13 +11,11 @@ from cortex.memory.files.exchange import HEADER, note_record
 from cortex.memory.find.timeline import notes_of
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.observations.rows import record_of, type_of
+from cortex.memory.observations.rows import Arguments, record_of, type_of
 from cortex.memory.observations.selection import choose
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
 from cortex.terms.observations import TOKEN_BYTES
-
-Arguments = Mapping[str, Any]
 
 #: bytes of the fields around the observations of a page
 _ENVELOPE = 128

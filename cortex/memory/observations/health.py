@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sqlalchemy import func, select
@@ -16,6 +14,7 @@ from sqlalchemy import func, select
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.observations.analysis import count_types
+from cortex.memory.observations.rows import Answer, Arguments
 from cortex.memory.store.census import visible_to
 from cortex.memory.store.copies import back_ups
 from cortex.memory.store.database import LOCK
@@ -25,9 +24,6 @@ from cortex.memory.transcripts.intake import EXCHANGES
 from cortex.memory.upkeep.state import MERGED
 from cortex.system.errors import Damaged
 from ipc.locks import holder_of
-
-Arguments = Mapping[str, Any]
-Answer = dict[str, Any]
 
 #: points that each fault subtracts from a health of 100
 FAULTS = {"damaged": 50, "lag": 10, "embeddings": 15, "no embeddings": 30, "disk": 15, "stale": 5}

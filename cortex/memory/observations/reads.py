@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from cortex.memory.answers import visible_text
 from cortex.memory.find.catalog import Selection
@@ -17,7 +16,7 @@ from cortex.memory.find.timeline import around, between, notes_of
 from cortex.memory.library import Library
 from cortex.memory.note import Edge, Note, State
 from cortex.memory.observations.conversations import search_prompts, search_sessions, session_summaries
-from cortex.memory.observations.rows import record_of, row_of, type_of
+from cortex.memory.observations.rows import Answer, Arguments, record_of, row_of, type_of
 from cortex.memory.observations.selection import (
     Page,
     answer,
@@ -33,9 +32,6 @@ from cortex.memory.text import question_words
 from cortex.memory.transcripts.search import session_answers
 from cortex.system.errors import BadQuery, BadRequest
 from cortex.terms import tokens
-
-Arguments = Mapping[str, Any]
-Answer = dict[str, Any]
 
 #: states of the notes in a graph of relations: a superseded note is linked to its successor
 NOT_DELETED: tuple[State, ...] = ("active", "superseded", "archived")

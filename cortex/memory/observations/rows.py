@@ -5,12 +5,16 @@ Texts that could be taken for an instruction are in fields of TEXTS, which a fro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.note import Note
 from cortex.memory.times import format_moment
 
+#: the arguments of a call, as in `cortex.terms.observations`, and its answer
+Arguments = Mapping[str, Any]
+Answer = dict[str, Any]
 #: kind of a note → type of an observation, where none is stored
 TYPE_OF_KIND = {"fact": "discovery", "event": "change", "decision": "decision"}
 
