@@ -288,7 +288,7 @@ COMMANDS = (
         "projects",
         "List projects with size, last use and state.",
         projects.list_all,
-        projects.declare_list,
+        options_of.json_option,
         silent=True,
     ),
     Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cortex.front.cli.parsing import shell_completion
 from cortex.front.cli.parsing.parser import DATA_DIR, Parser, absolute, declare_sandbox
 from cortex.front.cli.running import sets, subfolders
-from cortex.front.cli.setup import key
+from cortex.front.cli.setup import hooks, key
 
 
 def index_options(parser: Parser) -> None:
@@ -114,10 +114,7 @@ def purge_options(parser: Parser) -> None:
 
 def agent_options(parser: Parser, agents: str) -> None:
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=agents)
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before writing")
-    parser.add_argument(
-        "--print", dest="only_print", action="store_true", help="print the changes, and write nothing"
-    )
+    hooks.declare_uninstall(parser)
 
 
 def why_options(parser: Parser) -> None:

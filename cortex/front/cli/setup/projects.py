@@ -27,10 +27,6 @@ from cortex.system.terminal import escape_controls, escape_in_line
 _NOBODYS_S = 86_400
 
 
-def declare_list(parser: Parser) -> None:
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
-
-
 def list_all(options: Namespace) -> int:
     rows = _rows(stored_projects.list_stored_projects())
     if options.as_json:
