@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from types import TracebackType
+from typing import TextIO
 
 #: characters that a terminal obeys or hides: controls except line feed and tab, direction marks,
 #: line separators, surrogates
@@ -23,6 +24,11 @@ _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 def escape_controls(text: str) -> str:
     """Return `text` with characters that a terminal obeys written as numbers; line breaks stay."""
     return _OBEYED.sub(_escape_sequence, text.replace("\r\n", "\n"))
+
+
+def print_text(text: str, file: TextIO | None = None) -> None:
+    """Print a text with its control characters escaped; `file`: standard output."""
+    print(escape_controls(text), file=file)
 
 
 def escape_in_line(text: str) -> str:

@@ -36,7 +36,7 @@ from cortex.system.errors import (
     EXIT_USAGE,
     CortexError,
 )
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import escape_controls, print_text
 from cortex.terms.text.suggestions import nearest
 
 #: other names of commands
@@ -84,7 +84,7 @@ def _refuse_command(group: str, word: str) -> int:
     listed = " or ".join(f"`cortex {name}`" for name in meant)
     hint = f": did you mean {listed}?" if meant else "."
     typed, shown = f"cortex {start}{word}", f"cortex help {group}".rstrip()
-    print(escape_controls(f"cortex: there is no command `{typed}`{hint}"), file=sys.stderr)
+    print_text(f"cortex: there is no command `{typed}`{hint}", file=sys.stderr)
     print(f"`{shown}` lists the commands.", file=sys.stderr)
     return EXIT_USAGE
 
@@ -140,7 +140,7 @@ def init(options: Namespace) -> int:
         print(f"{escape_controls(str(path))} exists and stays as it is.")
     config = configuration.load(folder)
     print(f"The index of the project goes to {escape_controls(str(config.home))}.")
-    print(escape_controls(render.agent_snippets(config.root)))
+    print_text(render.agent_snippets(config.root))
     return EXIT_OK
 
 

@@ -19,7 +19,7 @@ from cortex.system.errors import (
     Occupied,
     Unavailable,
 )
-from cortex.system.terminal import escape_controls, open_standard_streams, read_utf8
+from cortex.system.terminal import open_standard_streams, print_text, read_utf8
 
 #: minimum of files that may be open at once: with fewer, workers end or start never
 OPEN_FILES_MIN = 48
@@ -54,7 +54,7 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as end:  # wrong usage, or a command's help
         return end.code if isinstance(end.code, int) else EXIT_OK
     except CortexError as error:
-        print(escape_controls(f"cortex: {error}"), file=sys.stderr)
+        print_text(f"cortex: {error}", file=sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -17,7 +17,7 @@ from cortex.front.usage import DAYS, Call, read_calls
 from cortex.settings import config as configuration
 from cortex.settings.folders.home import open_home
 from cortex.system.errors import EXIT_OK
-from cortex.system.terminal import escape_controls, escape_in_line
+from cortex.system.terminal import escape_in_line, print_text
 
 #: questions without a result that are listed, the most frequent first
 QUESTIONS = 10
@@ -38,7 +38,7 @@ def stats(options: Namespace) -> int:
     if options.as_json:
         print(orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(escape_controls("\n".join(_lines(summary, is_noted=config.server.stats))))
+        print_text("\n".join(_lines(summary, is_noted=config.server.stats)))
     return EXIT_OK
 
 

@@ -19,7 +19,7 @@ from cortex.settings.config import Config
 from cortex.settings.folders.home import open_home
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 from cortex.system.folders import path_names
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: the end of a source file's name
 _ENDING = re.compile(rf"\.{KNOWN_ENDINGS}$", re.IGNORECASE)
@@ -76,26 +76,26 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
     if why := scanner.exclusion_reason(path):
         near = [] if os.path.lexists(config.root / path) else nearest_paths(path, freshness.listed())
         suffix = f" Nearest: {', '.join(near)}." if near else ""
-        print(escape_controls(f"{path} is not indexed: {why}.{suffix}"))
+        print_text(f"{path} is not indexed: {why}.{suffix}")
         return EXIT_NOTHING
     if (config.root / path).is_dir():
-        print(escape_controls(f"{path}/ is a folder whose files are indexed; name one of them."))
+        print_text(f"{path}/ is a folder whose files are indexed; name one of them.")
         return EXIT_OK
     entry = manifest.load(config.manifest).files.get(path)
     generation = freshness.current()
     if entry is None:
-        print(escape_controls(f"{path} is to be indexed, and was not read yet; see `cortex status`."))
+        print_text(f"{path} is to be indexed, and was not read yet; see `cortex status`.")
         return EXIT_NOTHING
     if entry.skipped or not entry.chunks:
-        print(escape_controls(f"{path} was read and is not searched: {entry.skipped or 'it holds no text'}."))
+        print_text(f"{path} was read and is not searched: {entry.skipped or 'it holds no text'}.")
         return EXIT_NOTHING
     chunks = f"{entry.chunks} {'chunk' if entry.chunks == 1 else 'chunks'}"
     served = f"generation {generation.number} is served" if generation.number else "nothing is served yet"
-    print(escape_controls(f"{path} is indexed: {chunks} of {entry.size} bytes; {served}."))
+    print_text(f"{path} is indexed: {chunks} of {entry.size} bytes; {served}.")
     if why := scanner.inclusion_reason(path):
-        print(escape_controls(f"  It is taken in: {why}."))
+        print_text(f"  It is taken in: {why}.")
     for remark in entry.remarks:
-        print(escape_controls(f"  {remark}"))
+        print_text(f"  {remark}")
     if path in freshness.pending(generation):
         print("  It was saved since, and is about to be indexed.")
     elif freshness.stale([path], generation):
@@ -130,9 +130,7 @@ def _say_place(config: Config, question: str, path: str) -> int:
                 _say_result(1, results[0])
             _say_result(rank, result)
             return EXIT_OK
-    print(
-        escape_controls(f"{question!r} does not find it among the first {len(results)} results; the first:")
-    )
+    print_text(f"{question!r} does not find it among the first {len(results)} results; the first:")
     for result in results[:1]:
         _say_result(1, result)
     return EXIT_NOTHING
@@ -143,8 +141,6 @@ def _say_result(rank: int, result: dict[str, Any]) -> None:
     terms = sorted(explanation["signals"].items(), key=lambda term: -abs(term[1]["points"]))
     parts = [f"{name} {signal['points']:+.2f}" for name, signal in terms[:SIGNALS_TOLD] if signal["points"]]
     where = f"{_file_of(result)}:{result['chunk']['metadata'].get('start_line', 1)}"
-    print(
-        escape_controls(
-            f"{rank:>3}. {where}  {explanation['score']:.2f} = {explanation['base']:.2f} {' '.join(parts)}"
-        )
+    print_text(
+        f"{rank:>3}. {where}  {explanation['score']:.2f} = {explanation['base']:.2f} {' '.join(parts)}"
     )

@@ -12,7 +12,7 @@ from cortex.front.cli.rendering.paint import Screen
 from cortex.front.text.lines import StyledLine
 from cortex.front.text.notes import say_ago
 from cortex.front.text.values import count
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: operation in the log → its word for people; the others are such words
 OPERATIONS = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
@@ -42,14 +42,14 @@ def print_node(answer: dict[str, Any]) -> None:
         out.print(StyledLine((f"    {relation}", "dim")))
     _say_places(answer)
     if flagged := answer.get("flagged"):
-        print(escape_controls(f"This note {flagged}."), file=sys.stderr)
+        print_text(f"This note {flagged}.", file=sys.stderr)
 
 
 def _say_places(row: Mapping[str, Any]) -> None:
     """Print changed, gone and moved places of a note to standard error."""
     for what in ("changed", "gone", "moved"):
         if row.get(what):
-            print(escape_controls(f"{what} since it was noted: {', '.join(row[what])}"), file=sys.stderr)
+            print_text(f"{what} since it was noted: {', '.join(row[what])}", file=sys.stderr)
 
 
 def print_timeline(answer: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ def print_timeline(answer: dict[str, Any]) -> None:
     if following := answer.get("next_offset"):
         print(f"There are more: --offset {following}.", file=sys.stderr)
     if not answer["items"]:
-        print(escape_controls(answer.get("message", "There are no notes from then.")), file=sys.stderr)
+        print_text(answer.get("message", "There are no notes from then."), file=sys.stderr)
 
 
 def print_undone(answer: dict[str, Any]) -> None:
@@ -80,10 +80,10 @@ def print_undone(answer: dict[str, Any]) -> None:
     for done, nodes in (("Removed", removed), ("Restored", restored)):
         if nodes:
             titles = ", ".join(f"{node['number']}  {node['title']}" for node in nodes)
-            print(escape_controls(f"{done} note{'s' if len(nodes) > 1 else ''} {titles}"))
+            print_text(f"{done} note{'s' if len(nodes) > 1 else ''} {titles}")
     if not answer["nodes"]:
         operation = OPERATIONS.get(answer["what"], answer["what"])
-        print(escape_controls(f"Undone: {operation} (operation {answer['undone']})."))
+        print_text(f"Undone: {operation} (operation {answer['undone']}).")
 
 
 def print_link(answer: dict[str, Any]) -> None:
@@ -92,12 +92,12 @@ def print_link(answer: dict[str, Any]) -> None:
     moved = f"; {count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
     store = "notes of its own" if any(row["project"] == project for row in answer["projects"]) else "no notes"
     description = f"has {store}" if project == home else f"has the notes of {home}{moved}"
-    print(escape_controls(f"This project, {project}, {description}."))
+    print_text(f"This project, {project}, {description}.")
     now = time.time()
     for row in answer["projects"]:
         mark = "→" if row["project"] == home else " "
         line = f"{mark} {count(row['notes'], 'note'):>12}  {row['project']}, the newest {say_ago(row['newest'], now)}"
-        print(escape_controls(line))
+        print_text(line)
 
 
 def has_imported(answer: dict[str, Any]) -> bool:
@@ -122,7 +122,7 @@ def print_imported(answer: dict[str, Any]) -> None:
         where = (
             f"{refusal['file']}, line {refusal['line']}" if refusal.get("file") else f"line {refusal['line']}"
         )
-        print(escape_controls(f"{where}: {refusal['why']}"), file=sys.stderr)
+        print_text(f"{where}: {refusal['why']}", file=sys.stderr)
     if more := answer["refused_count"] - len(answer["refused"]):
         print(f"and {count(more, 'more line')} like these", file=sys.stderr)
 
@@ -131,14 +131,14 @@ def print_exported(answer: dict[str, Any]) -> None:
     """Print the file or the folder that was written."""
     if "folder" in answer:
         written = f"{count(answer['written'], 'file')} written to {answer['folder']}"
-        print(escape_controls(f"{written}, {answer['unchanged']} unchanged"))
+        print_text(f"{written}, {answer['unchanged']} unchanged")
         return
     place = "standard output" if answer["file"] == "-" else answer["file"]
-    print(escape_controls(f"{count(answer['records'], 'record')} written to {place}"))
+    print_text(f"{count(answer['records'], 'record')} written to {place}")
 
 
 def print_backed_up(answer: dict[str, Any]) -> None:
-    print(escape_controls(f"Copied to {answer['file']}; {count(len(answer['back_ups']), 'back-up')} in all."))
+    print_text(f"Copied to {answer['file']}; {count(len(answer['back_ups']), 'back-up')} in all.")
 
 
 def print_migrated(answer: dict[str, Any]) -> None:
@@ -150,7 +150,7 @@ def print_migrated(answer: dict[str, Any]) -> None:
         else f"memory.data_dir to {os.path.dirname(answer['to'])}"
     )
     read = f"Copied to {answer['to']}, and compared with the source: {counts}."
-    print(escape_controls(f"{read} Now set {where}, and run `cortex memory down` once."))
+    print_text(f"{read} Now set {where}, and run `cortex memory down` once.")
 
 
 #: the warning when a damaged store does not list its forgotten notes
@@ -162,9 +162,9 @@ UNREAD = (
 
 def print_restored(answer: dict[str, Any]) -> None:
     age = say_ago(answer["written_at"], time.time())
-    print(escape_controls(f"{answer['file']}, made {age}, is in place: {count(answer['notes'], 'note')}."))
+    print_text(f"{answer['file']}, made {age}, is in place: {count(answer['notes'], 'note')}.")
     if answer["kept"]:
-        print(escape_controls(f"The store from before is kept as {answer['kept']}."))
+        print_text(f"The store from before is kept as {answer['kept']}.")
     if answer.get("forgotten"):
         print(f"{count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
     if answer.get("unread"):
@@ -178,14 +178,12 @@ def print_findings(answer: dict[str, Any]) -> None:
         difference = (
             finding["found"] if isinstance(finding["found"], str) else f"{finding['found']} differences"
         )
-        print(
-            escape_controls(f"{'mended' if finding['mended'] else 'WRONG '}  {finding['what']}: {difference}")
-        )
+        print_text(f"{'mended' if finding['mended'] else 'WRONG '}  {finding['what']}: {difference}")
     if not answer["findings"]:
         print("Nothing is wrong.")
     if answer["back_ups"]:
         newest = answer["back_ups"][0]
-        print(escape_controls(f"The newest of {count(len(answer['back_ups']), 'back-up')}: {newest['file']}"))
+        print_text(f"The newest of {count(len(answer['back_ups']), 'back-up')}: {newest['file']}")
 
 
 def print_upkeep(answer: dict[str, Any]) -> None:
@@ -193,15 +191,15 @@ def print_upkeep(answer: dict[str, Any]) -> None:
     them.
     """
     if message := answer.get("message"):
-        print(escape_controls(message))
+        print_text(message)
     for step, numbers in answer.get("steps", {}).items():
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in numbers.items() if count)
-        print(escape_controls(f"{step}: {counts or 'nothing'}"))
+        print_text(f"{step}: {counts or 'nothing'}")
     for row in answer.get("superseded", ()):
-        print(escape_controls(f"superseded: {row['id']} by {row['by']}, which {row['why']}"))
+        print_text(f"superseded: {row['id']} by {row['by']}, which {row['why']}")
     for what in ("archived", "deleted"):
         for row in answer.get(what, ()):
-            print(escape_controls(f"{what}: {row['number']}  {row['title']}"))
+            print_text(f"{what}: {row['number']}  {row['title']}")
     if answer.get("dry_run"):
         print("Nothing was changed.", file=sys.stderr)
     elif left := answer.get("remaining"):

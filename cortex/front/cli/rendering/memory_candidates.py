@@ -10,14 +10,14 @@ from cortex.front.cli.rendering.paint import Screen
 from cortex.front.text.lines import StyledLine
 from cortex.front.text.notes import say_ago
 from cortex.front.text.values import count
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 
 def print_candidates(answer: dict[str, Any]) -> None:
     """Print the list, or the result of a change."""
     if "taken" in answer:
         for row in answer["taken"]:
-            print(escape_controls(f"Noted as {row['number']}: {row['title']}"))
+            print_text(f"Noted as {row['number']}: {row['title']}")
     elif "dropped" in answer:
         print(f"{count(len(answer['dropped']), 'candidate')} dropped.")
     elif "restored" in answer:

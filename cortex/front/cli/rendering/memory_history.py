@@ -10,7 +10,7 @@ from cortex.front.cli.rendering.memory import OPERATIONS
 from cortex.front.cli.rendering.paint import Screen
 from cortex.front.text.lines import StyledLine
 from cortex.front.text.notes import say_ago
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: characters of a field's value in a list of changes
 HELD_CHARS = 100
@@ -57,7 +57,7 @@ def print_session(answer: dict[str, Any]) -> None:
         if files:
             out.print(StyledLine((f"      {', '.join(files)}", "cyan")))
     for note in answer["notes"]:
-        print(escape_controls(f"noted: {note['number']}  {note['title']}"))
+        print_text(f"noted: {note['number']}  {note['title']}")
     if following := answer.get("next_offset"):
         print(f"There is more: --offset {following}.", file=sys.stderr)
 

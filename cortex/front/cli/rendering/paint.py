@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 from cortex.front.text.lines import Page, StyledLine
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 
 class Screen:
@@ -20,7 +20,7 @@ class Screen:
 
     def print(self, line: StyledLine) -> None:
         if self._colours is None:
-            print(escape_controls("".join(text for text, _ in line.spans)))
+            print_text("".join(text for text, _ in line.spans))
         else:
             self._colours(line)
 
@@ -31,7 +31,7 @@ def print_page(page: Page) -> None:
     for line in page.body:
         out.print(line)
     for note in page.notes:
-        print(escape_controls(note), file=sys.stderr)
+        print_text(note, file=sys.stderr)
 
 
 def _colours() -> Callable[[StyledLine], None]:

@@ -20,7 +20,7 @@ from cortex.settings.folders.identity import origin_of, plain_remote
 from cortex.settings.folders.projects import clones_base
 from cortex.system import files, git
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
-from cortex.system.terminal import escape_controls, escape_in_line
+from cortex.system.terminal import escape_controls, escape_in_line, print_text
 
 BOUNDS = git.CloneBounds()
 #: redirects on one server that are followed, and seconds to ask for one
@@ -86,7 +86,7 @@ def fetch(address_text: str) -> Path:
     address = read_address(address_text)
     folder = address.folder
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
-    print(escape_controls(f"cortex: fetching {escape_in_line(address.url)}"), file=sys.stderr)
+    print_text(f"cortex: fetching {escape_in_line(address.url)}", file=sys.stderr)
     try:
         files.make_folder(folder.parent, anywhere=True)
         files.remove_tree(new)
@@ -151,19 +151,13 @@ def index_packages(root: Path) -> int:
     except OSError as error:
         raise Misconfigured(f"Cannot note the packages of {root}: {error.strerror or error}.") from error
     for name, place in places.items():
-        print(
-            escape_controls(
-                f"cortex: indexing {escape_in_line(f'{root.name}:{name}')}, {escape_in_line(str(place))}"
-            ),
+        print_text(
+            f"cortex: indexing {escape_in_line(f'{root.name}:{name}')}, {escape_in_line(str(place))}",
             file=sys.stderr,
         )
         with Progress() as progress:
             report = index(configuration.load(place), on_progress=progress)
-        print(
-            escape_controls(
-                f"{escape_in_line(f'{root.name}:{name}')}: {report.files} files, to be asked as a project"
-            )
-        )
+        print_text(f"{escape_in_line(f'{root.name}:{name}')}: {report.files} files, to be asked as a project")
     if not places:
         print(
             f"cortex: there are no installed packages in {escape_controls(str(root))}, or its caches",

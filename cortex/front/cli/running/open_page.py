@@ -15,7 +15,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, Unavailable
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 if TYPE_CHECKING:
     import httpx2
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
                 f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`.{taken}"
             )
     link = invite(url, own_token())
-    print(escape_controls(link))
+    print_text(link)
     if not options.only_print and _has_a_screen():
         import webbrowser
 

@@ -10,7 +10,7 @@ from cortex.front.cli.rendering import render
 from cortex.front.cli.running import subfolders
 from cortex.settings import config as configuration
 from cortex.system.errors import EXIT_OK, Misconfigured
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: options of `cortex index` that `--to` excludes
 _REFUSED_OPTIONS = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dependencies")
@@ -43,9 +43,7 @@ def index(options: Namespace) -> int:
             report = run_index(config, force=options.force, on_progress=progress)
         render.print_report(report, verbose=options.verbose)
         generation = publish()
-    print(
-        escape_controls(
-            f"published to {config.store.address(config)} as generation {generation.number}: {generation.rows} chunks"
-        )
+    print_text(
+        f"published to {config.store.address(config)} as generation {generation.number}: {generation.rows} chunks"
     )
     return EXIT_OK

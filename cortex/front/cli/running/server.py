@@ -17,7 +17,7 @@ from cortex.front.cli.parsing.parser import Parser, declare_sandbox, seconds_of
 from cortex.front.cli.rendering.activity import slow_notice
 from cortex.front.cli.running import subfolders
 from cortex.system.errors import EXIT_OK, NotFound
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 if TYPE_CHECKING:
     from cortex.front.http.access.tokens import NamedToken
@@ -124,10 +124,10 @@ def token(options: Namespace) -> int:
                 if named_token.expires
                 else "never"
             )
-            print(escape_controls(f"{name}\t{named_token.right}\tends {end}\t{_say_projects(named_token)}"))
+            print_text(f"{name}\t{named_token.right}\tends {end}\t{_say_projects(named_token)}")
     elif options.revoke:
         tokens.remove_named(options.name)
-        print(escape_controls(f"The token {options.name!r} opens nothing any more."))
+        print_text(f"The token {options.name!r} opens nothing any more.")
     elif options.name or options.read_only:
         name = options.name or "read-only"
         print(tokens.add_named(name, options.right, _end(options.expires), _read_roots(options.projects)))

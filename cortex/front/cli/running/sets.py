@@ -19,7 +19,7 @@ from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE
-from cortex.system.terminal import escape_controls, escape_in_line
+from cortex.system.terminal import escape_controls, escape_in_line, print_text
 
 #: memory.sessions → its description
 SESSIONS = {
@@ -128,7 +128,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
     workers = (
         f"The workers of {owner.root} run" if http or isinstance(owner, Config) else "The memory worker runs"
     )
-    print(escape_controls(problem or f"{workers} until {ended}.{opens}"))
+    print_text(problem or f"{workers} until {ended}.{opens}")
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 
@@ -150,7 +150,7 @@ def stop(owner: Owner) -> bool:
     stopped = attach.stop(owner)
     attach.clear(owner)
     for sentence in sentences:
-        print(escape_controls(f"cortex: {sentence}"), file=sys.stderr)
+        print_text(f"cortex: {sentence}", file=sys.stderr)
     return ended or stopped
 
 

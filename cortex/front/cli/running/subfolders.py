@@ -14,7 +14,7 @@ from cortex.settings.folders.home import find_root
 from cortex.settings.folders.projects import resolve_project
 from cortex.settings.folders.subfolder import keep_own
 from cortex.system.errors import Misconfigured
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 
 def declare(parser: Parser) -> None:
@@ -41,9 +41,7 @@ def refuse_subfolder(config: Config) -> None:
 def say_shared_index(config: Config) -> None:
     """Print the project whose index serves a subfolder."""
     if config.subfolder:
-        print(
-            escape_controls(f"cortex: {_describe(config)} --own-index makes one of its own."), file=sys.stderr
-        )
+        print_text(f"cortex: {_describe(config)} --own-index makes one of its own.", file=sys.stderr)
 
 
 def load_whole_project(folder: str | None) -> Config:
@@ -52,7 +50,7 @@ def load_whole_project(folder: str | None) -> Config:
     """
     config = configuration.load(folder)
     if config.subfolder:
-        print(escape_controls(f"cortex: {_describe(config)} All of that is served."), file=sys.stderr)
+        print_text(f"cortex: {_describe(config)} All of that is served.", file=sys.stderr)
     return replace(config, subfolder="")
 
 

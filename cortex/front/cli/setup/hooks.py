@@ -21,7 +21,7 @@ from cortex.settings.folders.home import user_home
 from cortex.settings.table import Memory
 from cortex.system import files
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: the hook program, its module where that is not installed, and Claude Code's events → our words
 PROGRAM, MODULE = "cortex-hook", "cortex.front.hook"
@@ -186,10 +186,10 @@ def _is_ours(command: Any) -> bool:
 
 def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: Namespace) -> int:
     if after == before:
-        print(escape_controls(f"{path} is as it should be."))
+        print_text(f"{path} is as it should be.")
         return EXIT_OK
     raw = json.dumps(after, indent=2, ensure_ascii=False) + "\n"
-    print(escape_controls(f"{path} will be:\n{raw}" if not options.only_print else raw))
+    print_text(f"{path} will be:\n{raw}" if not options.only_print else raw)
     if options.only_print:
         return EXIT_OK
     if not options.yes and not ask_consent("Write it?"):

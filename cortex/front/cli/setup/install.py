@@ -21,7 +21,7 @@ from cortex.memory.transcripts import consent
 from cortex.settings import config as configuration
 from cortex.settings.folders.home import find_root
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import escape_controls, print_text
 from cortex.terms.text.suggestions import hint_for
 
 #: the arguments with which an agent starts it
@@ -144,7 +144,7 @@ def _program(*, shared: bool) -> str:
 
 def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
     for refused in plan.refused:
-        print(escape_controls(f"cortex: {refused}"), file=sys.stderr)
+        print_text(f"cortex: {refused}", file=sys.stderr)
     changes = plan.changes
     for file in changes:
         print(escape_controls(_difference(file)), end="")

@@ -28,7 +28,7 @@ from cortex.system.errors import (
     CortexError,
     Misconfigured,
 )
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import escape_controls, print_text
 
 #: bytes of the note that names a folder's project
 NOTE_BYTES_MAX = 65_536
@@ -98,11 +98,7 @@ def show_location(options: Namespace) -> int:
         return EXIT_OK
     count, others = len(list(keys.stores(base))), keys.stores_elsewhere(base)
     also = f", and of memory in {', '.join(str(store.parent) for store in others)}" if others else ""
-    print(
-        escape_controls(
-            f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects{also}."
-        )
-    )
+    print_text(f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects{also}.")
     return EXIT_OK
 
 
@@ -126,7 +122,7 @@ def rotate(options: Namespace) -> int:
             else "is missing; the old key stays for it: mount it and run `cortex key rotate` again, or "
             f"delete {base / keys.ELSEWHERE} if it is gone for good."
         )
-        print(escape_controls(f"cortex: {other} {why}"), file=sys.stderr)
+        print_text(f"cortex: {other} {why}", file=sys.stderr)
     return _reseal(path) if options.reseal else EXIT_OK
 
 
@@ -136,16 +132,14 @@ def _reseal(path: str) -> int:
     for store in list(keys.stores(base)):
         try:
             plain_folder.seal_anew(places.SealedPlace(store, places.plain_of(store), None, path, base))
-            print(escape_controls(f"{store} is sealed anew."))
+            print_text(f"{store} is sealed anew.")
         except (CortexError, OSError) as error:
-            print(escape_controls(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
+            print_text(f"cortex: {store} stays as it is: {error}", file=sys.stderr)
             code = EXIT_UNAVAILABLE
     for store in keys.stores_elsewhere(base):
-        print(
-            escape_controls(
-                f"Memory in {store.parent} keeps its own key: `cortex memory decrypt` and `cortex memory encrypt` make "
-                "another."
-            )
+        print_text(
+            f"Memory in {store.parent} keeps its own key: `cortex memory decrypt` and `cortex memory encrypt` make "
+            "another."
         )
     return code
 
@@ -156,20 +150,18 @@ def _stop_open() -> None:
         try:
             attach.stop(configuration.load(root))
         except CortexError as error:
-            print(escape_controls(f"cortex: {error}"), file=sys.stderr)
+            print_text(f"cortex: {error}", file=sys.stderr)
 
 
 def forget(options: Namespace) -> int:
     """Ask, then delete the master key; return EXIT_NOTHING when a person refuses."""
     base, path = _open_notes(), configuration.load_security().key_path
     stores, others = list(keys.stores(base)), keys.stores_elsewhere(base)
-    print(
-        escape_controls(
-            f"The sealed indexes of {len(stores)} projects become unreadable; the next question builds each again."
-        )
+    print_text(
+        f"The sealed indexes of {len(stores)} projects become unreadable; the next question builds each again."
     )
     for store in others:
-        print(escape_controls(_describe_memory_loss(store, is_lost=options.memory)))
+        print_text(_describe_memory_loss(store, is_lost=options.memory))
     print("The sources are not touched.")
     if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
         print("Nothing is changed; --yes does it without a question.")

@@ -14,7 +14,7 @@ from cortex.settings.data import MODEL
 from cortex.settings.table import Embedding
 from cortex.system import files
 from cortex.system.errors import EXIT_OK, Misconfigured
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 
 def declare(parser: Parser) -> None:
@@ -54,7 +54,7 @@ def install(options: Namespace) -> int:
     except OSError as error:
         raise Misconfigured(f"Cannot write the model to {data.root}: {error.strerror or error}.") from error
     attach.stop(data)
-    print(escape_controls(f"The model is in {data.root / MODEL}. It answers when it has embedded all notes:"))
+    print_text(f"The model is in {data.root / MODEL}. It answers when it has embedded all notes:")
     print("`cortex memory status` shows how many. Until then the built-in model answers.")
     return EXIT_OK
 

@@ -20,7 +20,7 @@ from cortex.settings.folders.home import root_id
 from cortex.settings.folders.projects import known_projects
 from cortex.settings.folders.subfolder import enclosing_project
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
-from cortex.system.terminal import escape_controls, escape_in_line
+from cortex.system.terminal import escape_in_line, print_text
 
 #: seconds without use after which a folder without a project is removable: the note with the
 #: project is written right after the folder
@@ -32,7 +32,7 @@ def list_all(options: Namespace) -> int:
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(escape_controls("\n".join(_lines(rows)) or "No project was indexed yet."))
+        print_text("\n".join(_lines(rows)) or "No project was indexed yet.")
     return EXIT_OK
 
 
@@ -117,7 +117,7 @@ def clean(options: Namespace) -> int:
     if not removable:
         print("There is nothing to remove.")
         return EXIT_OK
-    print(escape_controls("\n".join(_lines(rows))))
+    print_text("\n".join(_lines(rows)))
     print(
         f"{sum(project.bytes for project in removable) / 1e6:.1f} MB. The projects' own files stay as they are."
     )
@@ -146,7 +146,7 @@ def _remove(project: StoredProject) -> int:
     try:
         stored_projects.remove(project)
     except Unavailable as error:
-        print(escape_controls(f"cortex: {error}"), file=sys.stderr)
+        print_text(f"cortex: {error}", file=sys.stderr)
         return EXIT_UNAVAILABLE
-    print(escape_controls(f"Removed {escape_in_line(str(project.home))}"))
+    print_text(f"Removed {escape_in_line(str(project.home))}")
     return EXIT_OK

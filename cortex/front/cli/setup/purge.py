@@ -47,7 +47,7 @@ from cortex.system.errors import (
     Unavailable,
 )
 from cortex.system.installation import how_to_remove
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: name in the cache folder → description. Others are a person's: CORTEX_HOME may be any folder
 CACHED = {
@@ -92,7 +92,7 @@ def purge(options: Namespace) -> int:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return EXIT_OK
     for line in _lines(written, agent_files, stored, data, with_notes=options.notes):
-        print(escape_controls(line))
+        print_text(line)
     if not written and not agent_files:
         print("There is nothing to remove.")
         return EXIT_OK
@@ -110,9 +110,9 @@ def purge(options: Namespace) -> int:
         spared += [sealed] if why_not or _spared_stores(sealed, data, with_notes=options.notes) else []
     problems += _remove(written, spared)
     for problem in problems:
-        print(escape_controls(f"cortex: {problem}"), file=sys.stderr)
+        print_text(f"cortex: {problem}", file=sys.stderr)
     if not problems:
-        print(escape_controls(f"Removed. The program itself: {how_to_remove()}"))
+        print_text(f"Removed. The program itself: {how_to_remove()}")
     return EXIT_UNAVAILABLE if problems else EXIT_OK
 
 

@@ -17,7 +17,7 @@ from cortex.settings import config as configuration
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.folders.home import keep_notes_of_keys, keys_folder
 from cortex.system.errors import EXIT_OK, Misconfigured, Occupied
-from cortex.system.terminal import escape_controls
+from cortex.system.terminal import print_text
 
 #: characters of a typed recovery key
 TYPED_MAX = 1_000
@@ -46,7 +46,7 @@ def encrypt(options: Namespace) -> int:
     data.make()
     with slow_notice("`cortex memory encrypt`"):
         _run_exclusively(data, seal_folder)
-    print(escape_controls(f"Memory in {data.root} is sealed."))
+    print_text(f"Memory in {data.root} is sealed.")
     if not has_recovery(data.root / SEALED):
         _show_recovery(data)
     print(
@@ -70,7 +70,7 @@ def decrypt(options: Namespace) -> int:
         data.make()
         with slow_notice("`cortex memory decrypt`"):
             _run_exclusively(data, unseal_folder)
-    print(escape_controls(f"Memory in {data.root} is unencrypted."))
+    print_text(f"Memory in {data.root} is unencrypted.")
     return EXIT_OK
 
 
@@ -93,7 +93,7 @@ def recover_memory(options: Namespace) -> int:
     path = configuration.load_security().key_path
     keep_notes_of_keys()
     recover(data.root / SEALED, typed, keys_folder(), path)
-    print(escape_controls(f"Memory in {data.root} opens again, with the present master key."))
+    print_text(f"Memory in {data.root} opens again, with the present master key.")
     return EXIT_OK
 
 
