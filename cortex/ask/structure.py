@@ -11,9 +11,10 @@ import orjson
 
 from cortex.ask.code_notes.annotations import files_of, with_decisions, with_notes
 from cortex.ask.compact import compact, drop_text
-from cortex.ask.query_context import QueryContext, Turn
+from cortex.ask.query_context import REST_S, QueryContext, Turn, no_answer_error
 from cortex.ask.questions import Graph, Names, Outline, Pattern, count_fitting
 from cortex.ask.references.other_mentions import describe_mentions
+from cortex.system.errors import BadRequest, CortexError, NotReady
 from cortex.terms.code.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
@@ -108,7 +109,18 @@ async def _ask(context: QueryContext, question: Graph | Outline | Pattern | Name
     """Return the graph worker's reply; before the first generation a reply that says why it is
     empty.
     """
-    turn, hits = await context.look_up("graph", question.checked(), GraphHits)
+    question = question.checked()
+
+    async def make(turn: Turn) -> GraphHits:
+        until = max(turn.until, context.until - REST_S)  # no other lane needs the time
+        try:
+            return await context.ask("graph", question.request(turn.generation.number), GraphHits, until)
+        except (BadRequest, NotReady):
+            raise
+        except CortexError as error:
+            raise no_answer_error([error]) from error
+
+    turn, hits = await context.attempt(make)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
 
 
