@@ -24,6 +24,7 @@ from cortex.front.empty_answers import count_of
 from cortex.settings.config import Config
 from cortex.settings.folders.home import USAGE
 from cortex.system import files
+from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.text.spelling import read_file_lines
 
 #: days after which a record is removed
@@ -34,8 +35,6 @@ DAY_BYTES_MAX = 8 << 20
 GATHER_S = 1.0
 #: maximum of unwritten calls; further ones are not recorded
 WAITING_MAX = 256
-#: bytes that count as one token, as for the bounds of answers
-TOKEN_BYTES = 4
 #: maximum of recorded characters of a question without a hit
 QUESTION_CHARS_MAX = 200
 #: maximum of files of one answer whose size is read
