@@ -10,7 +10,7 @@ chooses the chain of calls (`flow`) and the lines (`excerpt`), and cuts the resu
 `freshness` compares the served generation with the state of the indexer.
 
 `code_notes/` joins code and memory: places of notes, notes beside code, commits. It asks memory
-only while the memory set runs, for 30 ms (300 ms from a command). `multi_project/` asks several
-projects with one deadline, each project in its current generation, and adds up word counts before
-any project scores.
+only while the memory set runs, for 30 ms (300 ms from a command). `multi_project/` asks the
+projects of a search with one deadline, one project as a list of one, each in its current
+generation; it adds up word counts before any of several projects scores.
 """

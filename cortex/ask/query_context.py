@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
-from cortex.ask.questions import NO_FILTERS, Lookup
+from cortex.ask.questions import NO_FILTERS
 from cortex.generation.current import Generation
 from cortex.memory.table import is_write
 from cortex.settings.config import Config
@@ -47,6 +47,8 @@ Standing = Literal["starting", "restarting", ""]
 #: the reader of an answer: an agent's model, or a program
 Audience = Literal["agent", "program"]
 
+#: the workers of a search's lanes, in the order of their errors in a message
+LANES = ("text", "embed", "vector")
 #: share of a call's deadline that each lane gets
 LANE_SHARE = 0.6
 #: seconds from its start that a call waits for the very first generation: an answer that says
@@ -172,26 +174,6 @@ class QueryContext:
                 turn = self.turn(self.freshness.current(), final=True)
         return turn, None
 
-    async def look_up(self, worker: str, question: Lookup, kind: type[M]) -> tuple[Turn, M | None]:
-        """Return the turn and the reply of the one worker that answers `question`; None before the
-        first generation.
-
-        Raises BadRequest, and Unavailable when the worker does not answer.
-        """
-
-        async def make(turn: Turn) -> M:
-            until = turn.until
-            if turn.generation.number:  # else nothing is served yet; no other lane needs the time
-                until = max(until, self.until - REST_S)
-            try:
-                return await self.ask(worker, question.request(turn.generation.number), kind, until)
-            except (BadRequest, NotReady):
-                raise
-            except CortexError as error:
-                raise no_answer_error([error]) from error
-
-        return await self.attempt(make)
-
     async def first_generation(self) -> Generation:
         """Return the published generation, without waiting for one that is being built.
 
@@ -298,6 +280,11 @@ class Turn:
     #: facts on the state of the index that `suggestion` states, so that `index` does not repeat
     #: them
     reported: set[str] = field(default_factory=set)
+
+    @property
+    def silent_lanes(self) -> list[CortexError]:
+        """The errors of the silent lanes of a search."""
+        return [self.silent[name] for name in LANES if name in self.silent]
 
     def renewed(self) -> Turn:
         """Return the same turn for the next step: its lanes share the time that is left."""

@@ -1,7 +1,7 @@
 """Questions to the index: one frozen dataclass for each kind, with its bounds. No I/O.
 
 Each has `checked`, which returns the question with its arguments within their bounds; it raises
-BadRequest. A Lookup is answered by one worker alone and makes the worker's message itself.
+BadRequest. Questions to the graph worker are its messages themselves (`structure`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from cortex.query.check import check_query, check_text
+from cortex.query.check import check_query
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
+from cortex.terms.budget import TOKEN_BYTES, first_fitting
 from cortex.terms.text.spelling import FileLines, read_file_lines
 from ipc.messages import (
     Detail,
     ExactSearch,
     Filters,
-    GraphOperation,
-    GraphSearch,
     MatchType,
-    NameSearch,
-    OutlineSearch,
-    PatternSearch,
 )
 
 NO_FILTERS = Filters()
@@ -35,8 +31,8 @@ AnyDetail = Literal["auto"] | Detail
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker sorts no more
 OFFSET_MAX = 60_000
-#: bytes per token, and the bounds of `max_tokens`
-TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
+#: bounds of `max_tokens`
+TOKENS_MIN, TOKENS_MAX = 100, 1_000_000
 #: the smallest `max_tokens` of cortex_explore, which shows several functions
 EXPLORE_TOKENS_MIN = 300
 #: letters of a diff
@@ -163,118 +159,6 @@ class Exact:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A question about relations to the graph worker; fields as in GraphSearch. A compact answer
-    shows the line itself even without context, a brief one only places.
-    """
-
-    operation: GraphOperation
-    target: str
-    to: str = ""
-    scope: str = ""
-    exclude_patterns: tuple[str, ...] = ()
-    include_context: bool = True
-    context_lines: int = 2
-    depth: int = 1
-    max_results: int = 100
-    max_per_level: int = 50
-    offset: int = 0
-    detail: Literal["compact", "full"] = "compact"
-    brief: bool = False
-
-    @property
-    def is_usual(self) -> bool:
-        """Whether the caller left the number of results and their form to the tool."""
-        return (self.max_results, self.max_per_level, self.detail) == (100, 50, "compact")
-
-    def checked(self) -> Self:
-        if not self.target.strip() and self.operation != "routes":
-            problem = "The target is empty" if self.target else "The argument `target` is required"
-            raise BadRequest(f"{problem}. Pass the name of a type, function, method or file.")
-        if self.target.strip():
-            check_text(self.target, "target")
-        if self.to:
-            check_text(self.to, "name in `to`")
-        return self
-
-    def request(self, generation: int) -> GraphSearch:
-        is_compact = self.detail == "compact"
-        return GraphSearch(
-            operation=self.operation,
-            target=self.target,
-            to=self.to,
-            scope=self.scope,
-            exclude_patterns=self.exclude_patterns,
-            include_context=(self.include_context or is_compact) and not self.brief,
-            context_lines=self.context_lines if self.include_context else 0,
-            depth=self.depth,
-            max_results=self.max_results,
-            max_per_level=self.max_per_level,
-            offset=self.offset,
-            generation=generation,
-            tests_last=self.brief,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """A question for the contents of a file or folder ("" for the project), to the graph worker."""
-
-    path: str = ""
-    max_tokens: int = 4_000
-
-    def checked(self) -> Self:
-        if self.path:
-            check_text(self.path, "path")
-        return self
-
-    def request(self, generation: int) -> OutlineSearch:
-        return OutlineSearch(self.path, budget(self.max_tokens), generation)
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A question for the places in files of `language` that match `pattern`, to the graph
-    worker.
-    """
-
-    pattern: str
-    language: str
-    paths: tuple[str, ...] = ()
-    exclude_paths: tuple[str, ...] = ()
-    limit: int = 50
-
-    def checked(self) -> Self:
-        check_text(self.pattern, "pattern")
-        return self
-
-    def request(self, generation: int) -> PatternSearch:
-        return PatternSearch(
-            self.pattern, self.language, self.paths, self.exclude_paths, self.limit, generation
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """A question for the paths or symbols that begin with `prefix`, to the graph worker."""
-
-    prefix: str
-    kind: Literal["path", "symbol"] = "path"
-    limit: int = 100
-
-    def checked(self) -> Self:
-        if self.prefix:
-            check_text(self.prefix, "prefix")
-        return self
-
-    def request(self, generation: int) -> NameSearch:
-        return NameSearch(self.prefix, self.kind, self.limit, generation)
-
-
-Lookup = Exact | Graph | Outline | Pattern | Names
-
-
 def budget(max_tokens: int | None, usual: int = TOKENS) -> int:
     """Return the bytes of an answer of `max_tokens`; of `usual` tokens where that is None."""
     return TOKEN_BYTES * clamp(usual if max_tokens is None else max_tokens, TOKENS_MIN, TOKENS_MAX)
@@ -282,9 +166,4 @@ def budget(max_tokens: int | None, usual: int = TOKENS) -> int:
 
 def count_fitting(sizes: Sequence[int], max_bytes: int) -> int:
     """Return how many leading results fit `max_bytes`; at least one, if there is any."""
-    used = 0
-    for at, size in enumerate(sizes):
-        used += size
-        if used > max_bytes and at:
-            return at
-    return len(sizes)
+    return len(first_fitting(sizes, int, max_bytes, least=1))

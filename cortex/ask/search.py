@@ -1,309 +1,368 @@
-"""The answer of cortex_search: two lanes, asked at once and ranked together.
+"""The answers of cortex_search and code_context: the hits of all projects of a question, in one
+order.
 
-The text worker searches by words. The vector worker searches by meaning; it embeds the question
-itself where that is quick, otherwise the embed worker is asked first. An answer needs one of the
-two lanes. The ranking itself is in cortex/ranking.
+The lanes of all projects are asked at once and ranked once, as if they came from one project
+(cortex/ranking/multi_project.py).
 """
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
-from cortex.ask.lines.line_request import make_entries, make_notes, request_lines
-from cortex.ask.query_context import QueryContext, Turn, no_answer_error
+from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes, text_candidates, vector_candidates
+from cortex.ask.multi_project.fan_out import HOME, FanOut, add_up, ask_each, attempt
+from cortex.ask.multi_project.word_counts import count_words
+from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search, budget, count_fitting
-from cortex.ranking import (
-    Ranked,
-    Reading,
-    cite,
-    define,
-    prepare,
-    rank,
-    rank_by_cosine,
-    read_question,
-    score_candidates,
-    weigh,
+from cortex.ranking import Ranked, read_question, score_candidates
+from cortex.ranking.multi_project import (
+    join_meaning,
+    join_names,
+    join_places,
+    join_words,
+    project_key,
+    split_hit,
 )
-from cortex.system.errors import CortexError
-from ipc.messages import (
-    NO_COUNTS,
-    Embed,
-    Embedded,
-    Fetch,
-    Locate,
-    Located,
-    MeaningSearch,
-    Show,
-    Signals,
-    TextSignals,
-    VectorSearch,
-    WordCounts,
-)
+from cortex.system.errors import BadRequest
+from ipc.messages import NO_COUNTS, Chunks, CountWords, Fetch, Hit, Show, Shown
 
-#: candidates of each lane of the text worker, and of the vector worker: at least, and for each hit
-#: of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
-TEXT_CANDIDATES, VECTOR_CANDIDATES = 90, 45
-TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
-#: candidates of the vector worker where it alone is asked: enough for distinct files
-ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 64, 4
-#: chunks that the text worker returns for a name in a pasted text: enough to see that too many
-#: define it
-NAME_CANDIDATES = 8
-#: the workers of the lanes, in the order of their errors in a message
-LANES = ("text", "embed", "vector")
+T = TypeVar("T")
+
+#: smallest share of one project in bytes, and entries of several projects without a `limit`
+LINES_BYTES_MIN, ENTRIES = 600, 15
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranking:
-    """Hits in order, the replies of the lanes, and sentences on omissions; `more`: whether further
-    hits follow.
+class ProjectHit:
+    """A hit with its project and its path there; `worker_hit` has the path that the workers of
+    `turn` use.
     """
 
-    hits: list[Ranked]
-    lanes: Lanes
+    turn: str
+    project: str
+    ranked: Ranked
+    worker_hit: Hit
+
+    @property
+    def file(self) -> tuple[str, str]:
+        """The project and the path; the id of a chunk without a file."""
+        return self.project, self.ranked.hit.path or self.ranked.hit.id
+
+    @property
+    def worker_file(self) -> tuple[str, str]:
+        """The turn and the path that its workers use."""
+        return self.turn, self.worker_hit.path
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRanking:
+    """The hits of all projects in one order. `lanes`: turn → the replies of its workers; `notes`:
+    sentences; `more`: whether further hits follow.
+    """
+
+    hits: tuple[ProjectHit, ...]
+    lanes: Mapping[str, Lanes]
     notes: tuple[str, ...]
     more: bool
 
+    def hits_of(self, turn: str) -> list[ProjectHit]:
+        return [hit for hit in self.hits if hit.turn == turn]
+
+    def by_project(self) -> dict[tuple[str, str], list[ProjectHit]]:
+        """Return (turn, project) → its hits."""
+        hits: dict[tuple[str, str], list[ProjectHit]] = {}
+        for hit in self.hits:
+            hits.setdefault((hit.turn, hit.project), []).append(hit)
+        return hits
+
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
-    """The replies of the workers to one question; None for a silent worker. `names` holds the
-    signals of each name in the question, `places` the locations of its files and lines.
-    """
+class ProjectResult:
+    """One result: the hit, and its chunk's JSON."""
 
-    text: Signals | None
-    vector: Signals | None
-    places: Located | None = None
-    names: tuple[Signals, ...] = ()
-
-    @property
-    def replies(self) -> list[Signals]:
-        """The replies that came."""
-        return [lane for lane in (self.text, self.vector) if lane is not None]
-
-    @property
-    def answered(self) -> list[str]:
-        """The names of the workers that replied."""
-        return [name for name, lane in (("text", self.text), ("vector", self.vector)) if lane is not None]
+    hit: ProjectHit
+    chunk: bytes
+    stale: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """Ranked hits with the JSON of their chunks (same order); `notes` are sentences."""
+    """Results in one order; `fan_out` has the other facts of the answer, `notes` are sentences."""
 
-    hits: tuple[Ranked, ...] = ()
-    chunks: tuple[bytes, ...] = ()
+    fan_out: FanOut
+    results: tuple[ProjectResult, ...] = ()
     truncated: bool = False
     notes: tuple[str, ...] = ()
 
+    def end(self, question: Search) -> dict[str, Any]:
+        """Return the last fields of an answer with these results."""
+        cut = {"truncated": True} if self.truncated else {}
+        return cut | _end(self.fan_out, question, [result.hit.project for result in self.results], self.notes)
 
-async def search(context: QueryContext, question: Search) -> dict[str, Any]:
-    """Answer cortex_search. Raises BadRequest, and Unavailable when no lane can answer."""
+
+async def search(context: QueryContext, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
+    """Answer cortex_search for the projects that `projects` select, () for the context's own; then
+    no result names its project. Raises BadRequest, and Unavailable when no lane can answer.
+    """
     if question.detail == "auto":
-        return await _search_lines(context, question.checked())
-    turn, page = await find(context, question)
-    stale = turn.stale(ranked.hit.path for ranked in page.hits)
+        question = question.checked()
+        fan_out, answer = await attempt(
+            context, projects, lambda fan_out: _show_lines(context, fan_out, question)
+        )
+        return answer or {"results": [], "total": 0} | _end(fan_out, question)
+    page = await find(context, question, projects)
     results = []
-    for ranked, chunk in zip(page.hits, page.chunks, strict=True):
-        result: dict[str, Any] = {
-            "chunk": orjson.Fragment(chunk),
-            "combined_score": round(ranked.score, 4),
-        }
-        if ranked.hit.path in stale:
+    for placed in page.results:
+        ranked = placed.hit.ranked
+        result = page.fan_out.name_project(placed.hit.project)
+        result |= {"chunk": orjson.Fragment(placed.chunk), "combined_score": round(ranked.score, 4)}
+        if placed.stale:
             result["stale"] = True
         if question.explain:
             result["explain"] = ranked.explanation()
         results.append(result)
-    answer: dict[str, Any] = {"results": results, "total": len(results)}
-    if page.truncated:
-        answer["truncated"] = True
-    if not results:
-        answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
-    answer["index"] = turn.index(page.notes)
-    return answer
+    return {"results": results, "total": len(results)} | page.end(question)
 
 
-async def _search_lines(context: QueryContext, question: Search) -> dict[str, Any]:
-    turn, answer = await context.attempt(lambda turn: _show_lines(turn, question))
-    return answer or {
-        "results": [],
-        "total": 0,
-        "suggestion": turn.explain_nothing(question.filters, question.min_score),
-        "index": turn.index(),
-    }
+def _end(
+    fan_out: FanOut, question: Search, projects: Sequence[str] = (), notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the last fields of an answer; `projects` are those of its results."""
+    why = {} if projects else {"suggestion": fan_out.explain_nothing(question.filters, question.min_score)}
+    return why | {"index": fan_out.index(notes, set(projects))}
 
 
-async def find(context: QueryContext, question: Search) -> tuple[Turn, SearchHits]:
-    """Return ranked hits with their chunks, for cortex_search and code_context. Raises as
-    `search`.
-    """
+async def find(context: QueryContext, question: Search, projects: Sequence[str] = ()) -> SearchHits:
+    """Return whole chunks, snippets or places. Arguments and errors as in `search`."""
     question = question.checked()
-    turn, page = await context.attempt(lambda turn: _find(turn, question))
-    return turn, page or SearchHits()
+    fan_out, page = await attempt(context, projects, lambda fan_out: _find(context, fan_out, question))
+    return page or SearchHits(fan_out)
 
 
-async def _find(turn: Turn, question: Search) -> SearchHits:
-    listed = await _rank(turn, question)
-    max_bytes = budget(question.max_tokens)
-    keys = tuple(ranked.hit.key for ranked in listed.hits)
+async def _find(context: QueryContext, fan_out: FanOut, question: Search) -> SearchHits:
+    listed = await _rank(fan_out, question, context.config.fusion.bm25_weight)
+    max_bytes, query = budget(question.max_tokens), read_question(question.query).query
     detail = "full" if question.detail == "auto" else question.detail
-    request = Fetch(keys, detail, max_bytes, read_question(question.query).query, turn.generation.number)
-    reply = await turn.fetch(listed.lanes.answered, request, {})
-    pairs = [(ranked, chunk) for ranked, chunk in zip(listed.hits, reply.chunks, strict=True) if chunk]
+
+    async def fetch(name: str, turn: Turn) -> Chunks:
+        keys = tuple(hit.worker_hit.key for hit in listed.hits_of(name))
+        request = Fetch(keys, detail, max_bytes, query, turn.generation.number)
+        return await turn.fetch(listed.lanes[name].answered, request, {})
+
+    replies = await ask_each(fan_out, fetch)
+    chunks = {name: iter(reply.chunks) for name, reply in replies.items()}
+    pairs = [(hit, chunk) for hit in listed.hits if (chunk := next(chunks.get(hit.turn, iter(())), b""))]
     count = count_fitting([len(chunk) for _, chunk in pairs], max_bytes)
+    stale = fan_out.stale(hit.worker_file for hit, _ in pairs[:count])
     return SearchHits(
-        hits=tuple(ranked for ranked, _ in pairs[:count]),
-        chunks=tuple(chunk for _, chunk in pairs[:count]),
-        truncated=reply.truncated or count < len(pairs) or listed.more,
+        fan_out=fan_out,
+        results=tuple(ProjectResult(hit, chunk, hit.worker_file in stale) for hit, chunk in pairs[:count]),
+        truncated=any(reply.truncated for reply in replies.values()) or count < len(pairs) or listed.more,
         notes=listed.notes,
     )
 
 
-async def _show_lines(turn: Turn, question: Search) -> dict[str, Any]:
+async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
     """Return the answer of detail "auto": the lines that answer, in the order of the ranking's
     files.
     """
-    listed = await _rank(turn, question)
-    reading, hits = read_question(question.query), [ranked.hit for ranked in listed.hits]
-    scores = tuple(ranked.score for ranked in listed.hits)
-    keys, speaking = score_candidates(listed.lanes.replies, {hit.path for hit in hits})
-    request = Show(
-        keys=tuple(hit.key for hit in hits),
-        scores=scores,
+    listed = await _rank(fan_out, question, context.config.fusion.bm25_weight)
+    max_bytes = budget(question.max_tokens, context.config.server.answer_tokens)
+    hits = listed.by_project()
+    sizes = _divide(max_bytes, listed.hits)
+
+    async def ask(name: str, turn: Turn) -> dict[str, Shown]:
+        lanes, generations = listed.lanes[name], turn.generations(name)
+        requests = {
+            project: _make_request(question, placed, lanes, (sizes[project], generations[project]))
+            for (other, project), placed in hits.items()
+            if other == name
+        }
+        return await turn.ask_apart(lanes.answered, requests, Shown)
+
+    every = await ask_each(fan_out, ask)
+    replies = {(name, project): reply for name, shown in every.items() for project, reply in shown.items()}
+    rows = [row for key, reply in replies.items() for row in _entries(fan_out, reply, hits[key], question)]
+    rank = {hit.file: at for at, hit in reversed([*enumerate(listed.hits)])}
+    rows.sort(key=lambda row: rank[row[0].file])
+    if len(replies) > 1:  # otherwise the worker itself has cut them to fit
+        count = count_fitting([size for _, size, _ in rows], max_bytes)
+        count = min(count, question.limit if question.counted else ENTRIES)
+        cut, rows = count < len(rows), rows[:count]
+    else:
+        cut = False
+    results = [result for _, _, result in rows]
+    cut = cut or any(reply.truncated for reply in replies.values()) or (question.counted and listed.more)
+    answer: dict[str, Any] = {"results": results, "total": len(results)}
+    answer |= _make_notes(fan_out, replies, results, truncated=cut)
+    return answer | _end(fan_out, question, [hit.project for hit, _, _ in rows], listed.notes)
+
+
+def _make_request(
+    question: Search, hits: Sequence[ProjectHit], lanes: Lanes, bounds: tuple[int, int]
+) -> Show:
+    """Return the request for one project's lines; `bounds`: its bytes, and its generation."""
+    reading, (max_bytes, generation) = read_question(question.query), bounds
+    keys, speaking = score_candidates(lanes.replies, {hit.worker_hit.path for hit in hits})
+    return Show(
+        keys=tuple(hit.ranked.hit.key for hit in hits),
+        scores=tuple(hit.ranked.score for hit in hits),
         query=reading.query,
         limit=question.limit if question.counted else 0,
         places=reading.places,
         chosen=question.filters != NO_FILTERS,
-        max_bytes=budget(question.max_tokens, turn.context.config.server.answer_tokens),
-        generation=turn.generation.number,
-        found=keys,
+        max_bytes=max_bytes,
+        generation=generation,
+        found=tuple(map(project_key, keys)),
         speaking=speaking,
     )
-    reply = await request_lines(turn, listed.lanes.answered, request)
-    if question.counted and listed.more:  # otherwise weak hits are left out and counted
-        reply = replace(reply, truncated=True)
-    results = make_entries(reply, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
-    if question.explain:
-        for result, at in zip(results, reply.of, strict=True):
-            result["explain"] = listed.hits[at].explanation()
-    answer: dict[str, Any] = {"results": results, "total": len(results)} | make_notes(reply, results)
-    if not results:
-        answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
-    return answer | {"index": turn.index(listed.notes)}
+
+
+def _divide(max_bytes: int, hits: Sequence[ProjectHit]) -> dict[str, int]:
+    """Return project → its bytes of an answer, by the summed scores of its files."""
+    best = {hit.file: hit.ranked.score for hit in reversed(hits)}
+    total = sum(best.values()) or 1.0
+    shares: dict[str, float] = {}
+    for (project, _), score in best.items():
+        shares[project] = shares.get(project, 0.0) + score / total
+    if len(shares) < 2:
+        return dict.fromkeys(shares, max_bytes)
+    return {
+        project: min(max(LINES_BYTES_MIN, round(max_bytes * share)), max_bytes)
+        for project, share in shares.items()
+    }
+
+
+def _entries(
+    fan_out: FanOut, reply: Shown, hits: Sequence[ProjectHit], question: Search
+) -> Iterator[tuple[ProjectHit, int, dict[str, Any]]]:
+    """Yield (hit, bytes, result) of each entry of one project: its lines, and the score in two
+    digits.
+
+    The score is that of the file's best hit, because entries of one file stand together.
+    """
+    best = {hit.file: hit.ranked.score for hit in reversed(hits)}
+    stale = fan_out.stale(hit.worker_file for hit in hits)
+    for at, body in zip(reply.of, reply.entries, strict=True):
+        hit = hits[at]
+        result = fan_out.name_project(hit.project)
+        result |= {"chunk": orjson.Fragment(body), "combined_score": round(best[hit.file], 2)}
+        if hit.worker_file in stale:
+            result["stale"] = True
+        if question.explain:
+            result["explain"] = hit.ranked.explanation()
+        yield hit, len(body), result
+
+
+def _make_notes(
+    fan_out: FanOut,
+    replies: Mapping[tuple[str, str], Shown],
+    results: Sequence[Mapping[str, Any]],
+    *,
+    truncated: bool,
+) -> dict[str, Any]:
+    """Return the fields on lines that the answer leaves out, and the next step for the reader."""
+    is_home = fan_out.home is not None
+    more = [
+        place if is_home else f"{project}:{place}"
+        for (_, project), reply in replies.items()
+        for place in reply.more
+    ]
+    omitted = add_up(reply.omitted for reply in replies.values())
+    notes: dict[str, Any] = {"truncated": True} if truncated else {}
+    notes |= {"more": more} if more else {}
+    notes |= {"omitted": omitted} if omitted else {}
+    if any(result.get("stale") for result in results):
+        notes["next"] = "Read the stale files: they were saved since."
+    elif truncated:
+        narrower = "`paths`" if is_home else "`paths` or `projects`"
+        notes["next"] = f"There is more: raise `max_tokens` or `limit`, or narrow by {narrower}."
+    return notes
 
 
 async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
     """Return the hits of `turn` without their chunks. Raises as `search`, and NotReady."""
-    return (await _rank(turn, question.checked())).hits
+    fan_out = FanOut({HOME: turn}, {}, turn.final)
+    listed = await _rank(fan_out, question.checked(), turn.context.config.fusion.bm25_weight)
+    return [hit.ranked for hit in listed.hits]
 
 
-async def _rank(turn: Turn, question: Search) -> _Ranking:
+async def _rank(fan_out: FanOut, question: Search, bm25_weight: float) -> ProjectRanking:
+    """Rank the hits of all projects. Raises BadRequest, NotReady, and Unavailable where no project
+    answers.
+    """
     reading = read_question(question.query)
-    lanes = await ask_lanes(turn, question, reading)
-    if lanes.text is None and lanes.vector is None:
-        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
-    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
-    more = len(ranked) > question.limit
-    return _Ranking(ranked[: question.limit], lanes, notes_of(lanes.vector), more)
-
-
-async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: WordCounts = NO_COUNTS) -> Lanes:
-    """Ask all lanes at once. Raises BadRequest; and NotReady, unless the turn is final."""
-    question = replace(question, query=reading.query, filters=turn.context.scope_filters(question.filters))
-    if question.mode == "semantic":
-        return Lanes(None, await _ask_vectors(turn, question, alone=True))
-    text, vector, (places, names), _ = await asyncio.gather(
-        _ask_words(turn, question, counts),
-        _ask_vectors(turn, question),
-        _find_named(turn, question, reading),
-        _prepare(reading.query),
-    )
-    return Lanes(text, vector, places, names)
-
-
-async def _prepare(question: str) -> None:
-    """Prepare the ranking of the question while the workers are busy with it."""
-    prepare(question)
-
-
-def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: float) -> list[Ranked]:
-    """Return the ranked hits: up to one more than `question.limit`, as a sign that more exist.
-    Pure.
-    """
-    limit = question.limit + 1  # the extra hit shows that there are more
-    if question.mode == "semantic":
-        assert lanes.vector is not None
-        return rank_by_cosine(lanes.vector, limit, question.min_score or 0.0)
-    vector = lanes.vector if lanes.vector is not None and len(lanes.vector) else None
-    weights = weigh(vectors=vector is not None, bm25_weight=bm25_weight)
-    cited = cite(reading.places, lanes.places) if lanes.places is not None else None
-    extras = [cited, *(define(name_signals, at) for at, name_signals in enumerate(lanes.names))]
-    extra_signals = [signals for signals in extras if signals is not None]
-    ranked = rank(reading.query, lanes.text, vector, weights, limit, extra_signals=extra_signals)
-    floor = question.min_score
-    return ranked if floor is None else [ranked_hit for ranked_hit in ranked if ranked_hit.score >= floor]
-
-
-async def _ask_words(turn: Turn, question: Search, counts: WordCounts) -> Signals | None:
-    request = TextSignals(
-        question.query, text_candidates(question), question.filters, turn.generation.number, counts
-    )
-    return await turn.lane("text", request, Signals)
-
-
-def text_candidates(question: Search) -> int:
-    return max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
-
-
-def vector_candidates(question: Search) -> int:
-    least, for_each = VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT
-    if question.mode == "semantic":
-        least, for_each = ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT
-    return max(least, for_each * (question.limit + 1))
-
-
-async def _ask_vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
-    limit, number = vector_candidates(question), turn.generation.number
-    if turn.context.config.embedding.quick:
-        meaning = MeaningSearch(question.query, limit, question.filters, number, alone)
-        return await turn.lane("vector", meaning, Signals)
-    embedded = await turn.lane("embed", Embed((question.query,)), Embedded)
-    if embedded is None:
-        return None
-    request = VectorSearch(embedded.vectors[0], embedded.model, limit, question.filters, number, alone)
-    return await turn.lane("vector", request, Signals)
-
-
-async def _find_named(
-    turn: Turn, question: Search, reading: Reading
-) -> tuple[Located | None, tuple[Signals, ...]]:
-    """Return the locations of the files and lines in a question, and the signals of its names.
-    Nothing when the text worker is silent: its lane reports that.
-    """
-    if not (reading.places or reading.names):
-        return None, ()
-    number, filters = turn.generation.number, question.filters
-    try:
-        located, name_signals = await asyncio.gather(
-            turn.ask("text", Locate(reading.places, filters, number), Located),
-            asyncio.gather(
-                *(
-                    turn.ask("text", TextSignals(name, NAME_CANDIDATES, filters, number), Signals)
-                    for name in reading.names
-                )
-            ),
+    spaces = {name: _vector_space(turn) for name, turn in fan_out.turns.items()}
+    if question.mode == "semantic" and len(set(spaces.values())) > 1:
+        raise BadRequest(
+            "`mode` semantic compares cosines, and these projects are embedded by different models; leave `mode` out, or "
+            "name projects of one model."
         )
-    except CortexError:
-        return None, ()
-    return located, tuple(name_signals)
+    counts = NO_COUNTS
+    if question.mode != "semantic":
+        counts = await count_words(fan_out, CountWords(reading.query))
+
+    async def ask(_name: str, turn: Turn) -> Lanes:
+        return await ask_lanes(fan_out.limit_wait(turn, turn.until), question, reading, counts)
+
+    lanes = dict.fromkeys(fan_out.turns, Lanes(None, None)) | await ask_each(fan_out, ask)
+    if not any(project_lanes.replies for project_lanes in lanes.values()):
+        raise fan_out.no_answer_error()
+    joined = lanes[fan_out.plain] if fan_out.plain is not None else _join(fan_out, lanes, question, spaces)
+    ranked = rank_lanes(joined, question, reading, bm25_weight)
+    return ProjectRanking(
+        hits=tuple(_place(fan_out, ranked_hit) for ranked_hit in ranked[: question.limit]),
+        lanes=lanes,
+        notes=notes_of(joined.vector),
+        more=len(ranked) > question.limit,
+    )
 
 
-def notes_of(vector: Signals | None) -> tuple[str, ...]:
-    left_out = int(vector.stats.get("left_out", 0)) if vector is not None else 0
-    if not left_out:
-        return ()
-    return (f"{left_out} chunks have no vector of the model in use and are found by words only.",)
+def _join(fan_out: FanOut, lanes: Mapping[str, Lanes], question: Search, spaces: Mapping[str, str]) -> Lanes:
+    """Return the lanes of all projects as those of one, which holds all their candidates."""
+    by_number = {fan_out.numbers[name]: project_lanes for name, project_lanes in lanes.items()}
+
+    def pick(get: Callable[[Lanes], T | None]) -> dict[int, T]:
+        replies = {number: get(project_lanes) for number, project_lanes in by_number.items()}
+        return {number: reply for number, reply in replies.items() if reply is not None}
+
+    count = max(len(project_lanes.names) for project_lanes in lanes.values())
+    names = (
+        join_names(
+            {
+                number: project_lanes.names[at]
+                for number, project_lanes in by_number.items()
+                if project_lanes.names
+            }
+        )
+        for at in range(count)
+    )
+    return Lanes(
+        join_words(pick(lambda project_lanes: project_lanes.text), text_candidates(question)),
+        join_meaning(
+            pick(lambda project_lanes: project_lanes.vector),
+            vector_candidates(question),
+            {fan_out.numbers[name]: space for name, space in spaces.items()},
+        ),
+        join_places(pick(lambda project_lanes: project_lanes.places)),
+        tuple(signals for signals in names if signals is not None),
+    )
+
+
+def _place(fan_out: FanOut, ranked: Ranked) -> ProjectHit:
+    if fan_out.plain is not None:
+        return ProjectHit(fan_out.plain, fan_out.plain, ranked, ranked.hit)
+    number, hit = split_hit(ranked.hit)
+    turn = next(name for name in reversed(fan_out.numbers) if fan_out.numbers[name] <= number)
+    worker_hit = fan_out.turns[turn].own_hit(number - fan_out.numbers[turn], hit)
+    return ProjectHit(turn, fan_out.names[number], replace(ranked, hit=hit), worker_hit)
+
+
+def _vector_space(turn: Turn) -> str:
+    """Return the identity of the embedding: only vectors with the same one can be compared."""
+    embedding = turn.context.config.embedding
+    return f"{embedding.provider} {embedding.model or embedding.endpoint or embedding.model_path}"

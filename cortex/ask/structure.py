@@ -5,35 +5,51 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from cortex.ask.code_notes.annotations import files_of, with_decisions, with_notes
 from cortex.ask.compact import compact, drop_text
-from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import Graph, Names, Outline, Pattern, count_fitting
+from cortex.ask.query_context import REST_S, QueryContext, Turn, no_answer_error
+from cortex.ask.questions import count_fitting
 from cortex.ask.references.other_mentions import describe_mentions
+from cortex.query.check import check_text
+from cortex.system.errors import BadRequest, CortexError, NotReady
 from cortex.terms.code.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
-from ipc.messages import GraphHits
+from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: meanings of an ambiguous target that are answered together
 MEANINGS_MAX = 3
 #: results of an impact for an agent that does not ask for a number, the bytes of their names and
 #: places, and the bytes of the other marks of each
 BRIEF_ROWS, BRIEF_BYTES, KEYS_BYTES = 30, 3_600, 110
+#: `max_results` and `max_per_level` of a caller that leaves them to the tool
+USUAL_ROWS = (100, 50)
 _ENTRY_POINTS = ("entry_points", "entry_points_total")
 #: unresolved uses that an answer lists
 UNRESOLVED_PLACES = 5
 
 
-async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
-    """Answer cortex_graph. Raises BadRequest, and Unavailable when the graph worker cannot
-    answer.
+async def graph(
+    context: QueryContext, question: GraphSearch, detail: Literal["compact", "full"] = "compact"
+) -> dict[str, Any]:
+    """Answer cortex_graph; a compact answer shows the line itself even without context. Raises
+    BadRequest, and Unavailable when the graph worker cannot answer.
     """
     started = time.perf_counter()
-    is_brief = question.operation == "impact" and context.audience == "agent" and question.is_usual
+    _check(question)
+    is_brief = (
+        (context.audience, question.operation) == ("agent", "impact")
+        and (question.max_results, question.max_per_level) == USUAL_ROWS
+        and detail == "compact"
+    )
+    question = replace(
+        question,
+        include_context=question.include_context or detail == "compact",
+        context_lines=question.context_lines if question.include_context else 0,
+    )
     turn, hits = await (_ask_briefly if is_brief else _ask)(context, question)
     if context.audience == "agent" and hits.ambiguous and len(hits.candidates) <= MEANINGS_MAX:
         turn, hits = await _ask_each(context, question, hits)
@@ -42,7 +58,7 @@ async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
     echo = {"operation": question.operation, "target": hits.target or question.target}
     hits = replace(hits, results=fold(hits.results))
     compacted = hits
-    if question.detail == "compact":
+    if detail == "compact":
         rows, file = compact(hits.results, question.operation)
         compacted = replace(hits, results=rows)
         echo |= {"file": file} if file else {}
@@ -55,11 +71,24 @@ async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
     return answer | {"summary": hits.summary} if hits.summary else answer
 
 
-async def outline(context: QueryContext, question: Outline) -> dict[str, Any]:
+def _check(question: GraphSearch) -> None:
+    """Check the names of a question. Raises BadRequest."""
+    if question.target.strip():
+        check_text(question.target, "target")
+    elif question.operation != "routes":
+        problem = "The target is empty" if question.target else "The argument `target` is required"
+        raise BadRequest(f"{problem}. Pass the name of a type, function, method or file.")
+    if question.to:
+        check_text(question.to, "name in `to`")
+
+
+async def outline(context: QueryContext, question: OutlineSearch) -> dict[str, Any]:
     """Answer cortex_outline. Raises BadRequest, and Unavailable when the graph worker cannot
     answer.
     """
     started = time.perf_counter()
+    if question.path:
+        check_text(question.path, "path")
     turn, hits = await _ask(context, question)
     path = question.path.strip().strip("/")
     if hits.target != path and turn.context.freshness.is_there(path) and turn.describe_share():
@@ -84,37 +113,53 @@ def _mark_stale(raw: bytes) -> dict[str, Any]:
     return result | {"stale": True}
 
 
-async def pattern(context: QueryContext, question: Pattern) -> dict[str, Any]:
+async def pattern(context: QueryContext, question: PatternSearch) -> dict[str, Any]:
     """Answer cortex_pattern. Raises BadRequest, and Unavailable when the graph worker cannot
     answer.
     """
     started = time.perf_counter()
+    check_text(question.pattern, "pattern")
     turn, hits = await _ask(context, question)
     echo = {"pattern": question.pattern, "language": question.language}
     answer = _answer(echo, turn, hits, started)
     return answer | {"files_searched": hits.summary.get("files_searched", 0)}
 
 
-async def names(context: QueryContext, question: Names) -> dict[str, Any]:
+async def names(context: QueryContext, question: NameSearch) -> dict[str, Any]:
     """Return the `values` that complete a prefix, and their total number.
 
     Raises BadRequest, and Unavailable when the graph worker cannot answer.
     """
+    if question.prefix:
+        check_text(question.prefix, "prefix")
     _turn, hits = await _ask(context, question)
     return {"values": hits.candidates, "total": hits.total_found}
 
 
-async def _ask(context: QueryContext, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
+async def _ask(
+    context: QueryContext, question: GraphSearch | OutlineSearch | PatternSearch | NameSearch
+) -> tuple[Turn, GraphHits]:
     """Return the graph worker's reply; before the first generation a reply that says why it is
     empty.
     """
-    turn, hits = await context.look_up("graph", question.checked(), GraphHits)
+
+    async def make(turn: Turn) -> GraphHits:
+        request = replace(question, generation=turn.generation.number)
+        until = max(turn.until, context.until - REST_S)  # no other lane needs the time
+        try:
+            return await context.ask("graph", request, GraphHits, until)
+        except (BadRequest, NotReady):
+            raise
+        except CortexError as error:
+            raise no_answer_error([error]) from error
+
+    turn, hits = await context.attempt(make)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
 
 
-async def _ask_briefly(context: QueryContext, question: Graph) -> tuple[Turn, GraphHits]:
+async def _ask_briefly(context: QueryContext, question: GraphSearch) -> tuple[Turn, GraphHits]:
     """Return the worst results as places alone, as many as fit BRIEF_BYTES."""
-    question = replace(question, brief=True, max_results=BRIEF_ROWS)
+    question = replace(question, include_context=False, tests_last=True, max_results=BRIEF_ROWS)
     turn, hits = await _ask(context, question)
     rows, _ = compact(hits.results, question.operation)
     fitting = count_fitting([len(raw) - KEYS_BYTES for raw in rows], BRIEF_BYTES)
@@ -123,7 +168,9 @@ async def _ask_briefly(context: QueryContext, question: Graph) -> tuple[Turn, Gr
     return turn, hits
 
 
-async def _ask_each(context: QueryContext, question: Graph, ambiguous: GraphHits) -> tuple[Turn, GraphHits]:
+async def _ask_each(
+    context: QueryContext, question: GraphSearch, ambiguous: GraphHits
+) -> tuple[Turn, GraphHits]:
     """Return the results of each meaning of an ambiguous target; `of` names the meaning."""
     paths: list[str] = []
     results: list[bytes] = []

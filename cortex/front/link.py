@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 import uuid
@@ -29,7 +30,7 @@ from cortex.ask.query_context import (
 from cortex.front.audience import current_audience
 from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool
-from cortex.front.usage import Usage
+from cortex.front.usage import CountedCall, Usage
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
 from cortex.settings.egress import describe_egress
@@ -64,8 +65,12 @@ class Link:
     `start`: start a set when none runs.
     """
 
-    def __init__(self, config: Config, *, start: bool = True, channel: str = "mcp") -> None:
-        """`channel`: the kind of front ("mcp", "cli", …), which memory records with each note."""
+    def __init__(
+        self, config: Config, *, start: bool = True, channel: str = "mcp", counts: bool = True
+    ) -> None:
+        """`channel`: the kind of front ("mcp", "cli", …), which memory records with each note.
+        `counts`: count the calls; a server counts them itself.
+        """
         self.config = config
         self._code = code_of_process()
         self.freshness = Freshness(config)
@@ -78,7 +83,7 @@ class Link:
         self._memory_link = MemoryLink(
             lambda: config.data, start=start, glance_s=ONCE_S if channel == "cli" else GLANCE_S
         )
-        self._usage = Usage(config)
+        self._usage = Usage(config) if counts else None
         self._caller = Caller(session=str(uuid.uuid4()), channel=channel)
         self._attachment: attach.Attachment | None = None
         self._fault = ""
@@ -107,7 +112,8 @@ class Link:
             raise Unavailable(self.problem)
 
     async def close(self) -> None:
-        self._usage.flush()
+        if self._usage is not None:
+            self._usage.flush()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -171,21 +177,20 @@ class Link:
         `caller`: the client, if one front serves several. `others`: connects the projects of a
         call to several. Raises BadRequest, and Unavailable with one sentence.
         """
-        began, agent = time.monotonic(), caller.agent if caller is not None else ""
+        agent = caller.agent if caller is not None else ""
+        counting = self._usage.count(tool.name, arguments, agent=agent) if self._usage is not None else None
         try:
-            if others is not None:
-                answer = await self._ask_others(tool, arguments, others)
-            else:
-                answer = await self._answer(tool, arguments, caller)
-        except CortexError as error:
-            self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None, agent=agent)
-            raise
+            with counting or contextlib.nullcontext(CountedCall()) as call:
+                if others is not None:
+                    call.answer = await self._ask_others(tool, arguments, others)
+                else:
+                    call.answer = await self._answer(tool, arguments, caller)
+                answer: dict[str, Any] = call.answer
+                return answer
         except ImportError as error:  # a late import after an upgrade: its module has another name now
             if not self._code.is_replaced():
                 raise
             raise Unavailable(RESTART) from error
-        self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer, agent=agent)
-        return answer
 
     async def call_patiently(
         self, tool: Tool, arguments: Mapping[str, Any], patience_s: float

@@ -1,7 +1,9 @@
-"""Record of the calls to a project: tool, duration, tokens of the answer, questions without a hit.
+"""The count of the calls to a project: each call is counted once, here, for all that show calls.
 
-One line of JSON for each call, in one file a day (UTC) next to the index, for 30 days. The records
-are sent nowhere. `server.stats: false` turns them off.
+The listener of a server (metrics, the page) hears of every call. For `cortex stats` each is a
+record: tool, duration, tokens of the answer, questions without a hit. A record is one line of JSON,
+in one file a day (UTC) next to the index, for 30 days. The records are sent nowhere.
+`server.stats: false` turns them off.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from cortex.front.empty_answers import count_of
 from cortex.settings.config import Config
 from cortex.settings.folders.home import USAGE
 from cortex.system import files
+from cortex.system.errors import CortexError
+from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.text.spelling import read_file_lines
 
 #: days after which a record is removed
@@ -34,8 +38,6 @@ DAY_BYTES_MAX = 8 << 20
 GATHER_S = 1.0
 #: maximum of unwritten calls; further ones are not recorded
 WAITING_MAX = 256
-#: bytes that count as one token, as for the bounds of answers
-TOKEN_BYTES = 4
 #: maximum of recorded characters of a question without a hit
 QUESTION_CHARS_MAX = 200
 #: maximum of files of one answer whose size is read
@@ -68,18 +70,43 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     question: str = ""
 
 
-class Usage:
-    """Recorder of one front's calls. Use it in one event loop, and flush it at the end."""
+class CountedCall:
+    """A running call; its `answer` is set at its end."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    answer: Any = None
+
+
+class Usage:
+    """Counter of one front's calls. Use it in one event loop, and flush it at the end."""
+
+    def __init__(self, config: Config, listen: Callable[[str, str, float], None] | None = None) -> None:
+        """`listen`: gets the tool, the outcome ("ok", or an error's code) and the seconds."""
+        self._config, self._listen = config, listen
         self._waiting: list[tuple[Call, Mapping[str, Any], Any]] = []
         self._timer: asyncio.TimerHandle | None = None
+
+    @contextlib.contextmanager
+    def count(self, tool: str, arguments: Any, *, agent: str = "") -> Iterator[CountedCall]:
+        """Count the call in the block. A call that ends by another error than CortexError has the
+        outcome "deadline" or "failed".
+        """
+        call, began, code = CountedCall(), time.monotonic(), "ok"
+        try:
+            yield call
+        except BaseException as error:
+            deadline = isinstance(error, TimeoutError)
+            code = error.code if isinstance(error, CortexError) else "deadline" if deadline else "failed"
+            raise
+        finally:
+            seconds = time.monotonic() - began
+            if self._listen is not None:
+                self._listen(tool, code, seconds)
+            self.note(tool, seconds, code, arguments, call.answer, agent=agent)
 
     def note(
         self, tool: str, seconds: float, code: str, arguments: Any, answer: Any, *, agent: str = ""
     ) -> None:
-        """Record a call. `answer` is None after an error; its size is measured in `flush`."""
+        """Record a call for `cortex stats`; `flush` measures `answer`, None after an error."""
         if not self._config.server.stats or tool in UNASKED or agent == PAGE:
             return
         if len(self._waiting) >= WAITING_MAX:

@@ -18,7 +18,7 @@ from cortex.system.errors import BadRequest
 #: prefix of a tool's operation in the memory worker
 PREFIX = "observation."
 #: default and largest number of tokens of an answer, and bytes of JSON that count as one
-TOKENS, TOKENS_MAX, TOKEN_BYTES = 4_000, 50_000, 4
+TOKENS, TOKENS_MAX = 4_000, 50_000
 #: notes in one bulk call
 BULK_MAX = 1_000
 

@@ -21,8 +21,8 @@ from product import rows_of
 from report import Figures, add_json, begin, print_machine, print_table, write
 from speed import draw, some_texts
 
+from cortex.ask.lanes import VECTOR_CANDIDATES
 from cortex.ask.questions import NO_FILTERS
-from cortex.ask.search import VECTOR_CANDIDATES
 from cortex.embedders import open_embedder
 from cortex.engines.vector.quantized import exact_search
 from cortex.engines.vector.usearch import open_vectors

@@ -49,7 +49,7 @@ from report import Figures, add_json, begin, print_machine, summarise
 from speed_table import merge, read_results, save, show, show_all, with_exponents
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.search import TEXT_CANDIDATES, VECTOR_CANDIDATES
+from cortex.ask.lanes import TEXT_CANDIDATES, VECTOR_CANDIDATES
 from cortex.generation.read import Rows
 from cortex.processes import attach
 from cortex.settings.config import Config

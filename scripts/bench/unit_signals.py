@@ -23,9 +23,9 @@ from product import isolated_environment
 
 from cortex.ask.exploring.ranked_units import ASIDE, FILES, HITS
 from cortex.ask.freshness import Freshness
+from cortex.ask.lanes import NAME_CANDIDATES, Lanes, rank_lanes, text_candidates, vector_candidates
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
-from cortex.ask.search import NAME_CANDIDATES, Lanes, rank_lanes, text_candidates, vector_candidates
 from cortex.engines.serving import EngineWorker
 from cortex.ranking import Ranked, read_question, score_candidates
 from cortex.ranking.floor import gather_evidence

@@ -5,9 +5,9 @@ import asyncio
 import orjson
 import pytest
 
-from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
 from cortex.terms.code.ambiguous_candidates import candidates_of
+from ipc.messages import GraphSearch
 
 STORES = "class Disk:\n    def fetch_row(self):\n        return 1\n\n\nclass Tape:\n    def fetch_row(self):\n        return 2\n"
 USERS = "".join(f"def use_{name}(one):\n    return one.fetch_row()\n\n\n" for name in "abc")
@@ -26,7 +26,7 @@ def served(tmp_path_factory, serve):
     ("operation", "target", "count"), [("callers", "Disk.fetch_row", 3), ("callees", "use_a", 2)]
 )
 def test_candidates_are_listed_with_the_first_result_that_has_them(served, operation, target, count):
-    answer = asyncio.run(graph(served.context(), Graph(operation, target)))
+    answer = asyncio.run(graph(served.context(), GraphSearch(operation, target)))
     results = orjson.loads(orjson.dumps(answer["results"]))
     assert len(results) == count
     assert [result.get("candidates") for result in results] == [MEANT, *[None] * (count - 1)]

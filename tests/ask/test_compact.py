@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from cortex.ask.compact import LINE_CHARS_MAX, compact
-from cortex.ask.questions import Graph, Names
 from cortex.ask.structure import graph, names
+from ipc.messages import GraphSearch, NameSearch
 
 REPOSITORY = Path(__file__).parents[2]
 #: folders of this project that are indexed: the two with most calls between them
@@ -30,12 +30,13 @@ def served(tmp_path_factory, serve):
     return serve(root)
 
 
-def ask(served, operation, target, **more):
-    return orjson.loads(orjson.dumps(asyncio.run(graph(served.context(), Graph(operation, target, **more)))))
+def ask(served, operation, target, detail="compact", **more):
+    question = GraphSearch(operation, target, **({"context_lines": 2} | more))
+    return orjson.loads(orjson.dumps(asyncio.run(graph(served.context(), question, detail))))
 
 
 def draw(served):
-    listed = asyncio.run(names(served.context(), Names("", "symbol", 10_000)))["values"]
+    listed = asyncio.run(names(served.context(), NameSearch("", "symbol", 10_000)))["values"]
     return random.Random(18).sample(sorted(listed), DRAWN)
 
 

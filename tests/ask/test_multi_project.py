@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from cortex.ask.multi_project.exact import exact_in_projects
-from cortex.ask.multi_project.search import find_in_projects, search_in_projects
+from cortex.ask.exact import exact
 from cortex.ask.query_context import Member, Starting
 from cortex.ask.query_context import StoredProject as Place
 from cortex.ask.questions import Exact, Search
+from cortex.ask.search import find, search
 from cortex.ranking.multi_project import join_hit, join_meaning, join_words, project_key
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
@@ -96,17 +96,17 @@ def web(tmp_path):
     return Project(tmp_path, "web", 7)
 
 
-def ask(projects, how=search_in_projects, away=(), deadline_s=10.0, **question):
+def ask(projects, how=search, away=(), deadline_s=10.0, **question):
     """Return the answer of `projects`, which all begin at the same time."""
 
     async def others(patterns):
         assert patterns == ("*",)
         return [*(project.member(deadline_s) for project in projects), *away]
 
-    kind = Exact if how is exact_in_projects else Search
+    kind = Exact if how is exact else Search
     question = kind(**({"query": "words", "detail": "full"} | question))
     context = replace(make_context(projects[0].config, None, deadline_s), others=others)
-    return asyncio.run(how(context, ("*",), question))
+    return asyncio.run(how(context, question, ("*",)))
 
 
 def requests_of(project, kind):
@@ -158,7 +158,7 @@ def test_local_projects_and_those_in_milvus_are_ranked_together(api, in_milvus, 
 
 
 def test_lines_of_local_projects_and_of_milvus_have_one_order(api, in_milvus):
-    answer = ask([api], exact_in_projects, away=in_milvus[1])
+    answer = ask([api], exact, away=in_milvus[1])
     assert places(answer) == [(name, path) for path in ("a.py", "b.py") for name in ("api", "far", "off")]
     assert answer["total_found"] == 6
 
@@ -185,12 +185,12 @@ def test_words_are_counted_in_all_before_any_is_scored_and_not_where_one_is_aske
 
 
 def test_words_of_a_keyword_query_are_counted_in_all_also_in_milvus_before_any_is_scored(api, in_milvus):
-    ask([api], exact_in_projects, away=in_milvus[1], query="words", match_type="phrase")
+    ask([api], exact, away=in_milvus[1], query="words", match_type="phrase")
     (counted,) = requests_of(api, CountWords)
     assert (counted.keywords, counted.match_type) == (True, "phrase")
     assert requests_of(api, ExactSearch)[0].counts.chunks == 6
     api.workers.requests.clear()
-    ask([api], exact_in_projects)
+    ask([api], exact)
     assert not requests_of(api, CountWords)
     assert not requests_of(api, ExactSearch)[0].counts.chunks
 
@@ -279,7 +279,7 @@ def test_a_project_lost_between_ranking_and_reading_is_left_out_and_named(api, w
     assert answer["index"]["degraded"] == ["web"]
 
 
-@pytest.mark.parametrize("how", [search_in_projects, exact_in_projects])
+@pytest.mark.parametrize("how", [search, exact])
 def test_a_refusal_of_one_project_is_noted_and_a_refusal_of_all_is_an_error(api, web, how):
     refusal = BadRequest("There are no chunks of the kind 'recipe' in the index.")
     web.workers.faults["text"] = refusal
@@ -330,8 +330,10 @@ def test_semantic_search_over_projects_of_different_models_is_refused(api, web):
 
 
 def test_a_flat_answer_has_the_same_results(api, web):
-    page = ask([api, web], find_in_projects, detail="snippet")
-    assert [(result.project, result.ranked.hit.path) for result in page.results] == places(ask([api, web]))
+    page = ask([api, web], find, detail="snippet")
+    assert [(result.hit.project, result.hit.ranked.hit.path) for result in page.results] == places(
+        ask([api, web])
+    )
 
 
 def test_lines_are_asked_of_each_project_with_its_share_of_the_budget(api, web):
@@ -344,7 +346,7 @@ def test_lines_are_asked_of_each_project_with_its_share_of_the_budget(api, web):
 
 def test_without_several_projects_the_argument_is_refused(api):
     with pytest.raises(BadRequest, match="leave `projects` out"):
-        asyncio.run(search_in_projects(make_context(api.config, api.workers), ("x",), Search("words")))
+        asyncio.run(search(make_context(api.config, api.workers), Search("words"), ("x",)))
 
 
 def lines(*kinds, score=0.5):
@@ -378,7 +380,7 @@ def answering(project, reply):
 def test_lines_of_all_projects_have_the_order_of_one_worker(api, web):
     answering(api, lines(((0, 0, 0, 0), "defines.py"), ((0, 0, 4, 0), "uses.py"), ((1, 0, 0, 0), "built.js")))
     answering(web, lines(((0, 0, 0, 1), "beside.py"), ((0, 0, 4, 0), "better.py"), score=0.9))
-    answer = ask([api, web], exact_in_projects, detail="auto")
+    answer = ask([api, web], exact, detail="auto")
     assert places(answer) == [
         ("api", "defines.py"),
         ("web", "beside.py"),
@@ -394,7 +396,7 @@ def test_lines_of_all_projects_have_the_order_of_one_worker(api, web):
 def test_a_limit_counts_the_lines_of_all_projects(api, web):
     for project in (api, web):
         answering(project, lines(((0, 0, 0, 0), "a.py"), ((0, 0, 1, 0), "b.py")))
-    answer = plain(ask([api, web], exact_in_projects, detail="auto", limit=3, counted=True))
+    answer = plain(ask([api, web], exact, detail="auto", limit=3, counted=True))
     assert [result["chunk"]["text"] for result in answer["results"]] == ["3: a\n9: b", "3: a"]
     assert answer["results"][1]["chunk"]["metadata"]["end_line"] == 3
     assert (answer["total_found"], answer["total_returned"], answer["truncated"]) == (8, 3, True)
@@ -402,7 +404,7 @@ def test_a_limit_counts_the_lines_of_all_projects(api, web):
 
 def test_pages_of_chunks_are_pages_of_all_projects(api, web):
     def page(offset):
-        answer = ask([api, web], exact_in_projects, detail="snippet", limit=2, offset=offset)
+        answer = ask([api, web], exact, detail="snippet", limit=2, offset=offset)
         return places(answer), answer["total_found"], answer["truncated"]
 
     assert page(0) == ([("api", "a.py"), ("web", "a.py")], 4, True)
@@ -419,14 +421,14 @@ def test_pages_of_chunks_are_pages_of_all_projects(api, web):
 )
 def test_pages_beyond_the_bounds_of_several_projects_are_refused(api, web, question, why):
     with pytest.raises(BadRequest, match=why):
-        ask([api, web], exact_in_projects, **question)
+        ask([api, web], exact, **question)
 
 
 def test_exact_search_names_absent_projects_and_fails_when_all_are_absent(api, web):
     web.workers.faults["text"] = Unavailable("The text worker is gone.")
-    answer = ask([api, web], exact_in_projects)
+    answer = ask([api, web], exact)
     assert {name for name, _ in places(answer)} == {"api"}
     assert answer["index"]["degraded"] == ["web"]
     api.workers.faults["text"] = Unavailable("This one, too.")
     with pytest.raises(Unavailable, match=r"web: The text worker is gone|This one, too"):
-        ask([api, web], exact_in_projects)
+        ask([api, web], exact)

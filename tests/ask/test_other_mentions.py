@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from cortex.ask.questions import Graph
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph
+from ipc.messages import GraphSearch
 
 FILES = {
     "jobs.py": "def late_job():\n    return 1\n\n\ndef lonely_job():\n    return 2\n\n\ndef used_job():\n    return 3\n",
@@ -35,7 +35,7 @@ def served(tmp_path_factory, serve):
 
 
 def suggestion(served, operation, target, **more):
-    return asyncio.run(graph(served.context(), Graph(operation, target, **more)))["suggestion"]
+    return asyncio.run(graph(served.context(), GraphSearch(operation, target, **more)))["suggestion"]
 
 
 @pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])

@@ -5,10 +5,11 @@ import asyncio
 import orjson
 import pytest
 
-from cortex.ask.questions import Graph, Outline
+from cortex.ask.questions import budget
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph, outline
 from cortex.front.text import render
+from ipc.messages import GraphSearch, OutlineSearch
 from tests.graph.test_requests import PAGE
 
 
@@ -38,19 +39,19 @@ def test_uses_of_a_route_show_its_handler_its_clients_and_its_tests(served):
 
 
 def test_an_impact_names_the_route_that_a_client_requests(served):
-    answer = asyncio.run(graph(served.context(), Graph("impact", "create")))
+    answer = asyncio.run(graph(served.context(), GraphSearch("impact", "create")))
     lines = shown("cortex_graph", answer).split("\n")
     assert "web/page.ts:3  submit: await api.post('/orders', order);  requests POST /orders" in lines
 
 
 def test_the_outline_of_a_project_begins_with_its_entry_points(served):
-    answer = asyncio.run(outline(served.context(), Outline()))
+    answer = asyncio.run(outline(served.context(), OutlineSearch()))
     entry = {"route": "POST /orders", "at": "shop/main.py:6", "handler": "create"}
     assert (answer["entry_points"], answer["entry_points_total"]) == ([entry], 1)
     lines = shown("cortex_outline", answer).split("\n")
     assert lines[:2] == ["Entry points", "  POST /orders → create  shop/main.py:6"]
     for path in ("web", "shop/main.py"):
-        assert "entry_points" not in asyncio.run(outline(served.context(), Outline(path)))
+        assert "entry_points" not in asyncio.run(outline(served.context(), OutlineSearch(path)))
 
 
 def test_a_go_package_has_its_entry_points_within_the_budget_of_its_outline(tmp_path_factory, serve):
@@ -64,7 +65,7 @@ def test_a_go_package_has_its_entry_points_within_the_budget_of_its_outline(tmp_
     (root / "cmd" / "shop" / "main.go").write_text(f"{head}{handles}}}\n\n{shows}")
     served = serve(root)
     for path in ("", "cmd/shop"):
-        answer = asyncio.run(outline(served.context(), Outline(path, max_tokens=400)))
+        answer = asyncio.run(outline(served.context(), OutlineSearch(path, budget(400))))
         assert answer["entry_points_total"] == len(paths)
         parts = {key: answer[key] for key in ("entry_points", "results")}
         assert len(orjson.dumps(parts)) < 400 * 4 + 100

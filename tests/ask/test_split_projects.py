@@ -8,8 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from cortex.ask.multi_project.exact import exact_in_projects
-from cortex.ask.multi_project.search import search_in_projects
+from cortex.ask.exact import exact
 from cortex.ask.query_context import Member
 from cortex.ask.questions import Exact, Search
 from cortex.ask.search import search
@@ -61,13 +60,13 @@ def twins(undivided, tmp_path_factory, serve):
     return {"one": undivided, "other": serve(copied(undivided, tmp_path_factory.mktemp("other"), {0, 1}))}
 
 
-def search_all(projects, how=search_in_projects, **question):
+def search_all(projects, how=search, **question):
     async def others(_patterns):
         return [Member(name, project.context()) for name, project in projects.items()]
 
-    kind = Exact if how is exact_in_projects else Search
+    kind = Exact if how is exact else Search
     context = replace(next(iter(projects.values())).context(), others=others)
-    return orjson.loads(orjson.dumps(asyncio.run(how(context, ("*",), kind(**question)))))
+    return orjson.loads(orjson.dumps(asyncio.run(how(context, kind(**question), ("*",)))))
 
 
 def search_single(undivided, query, **more):
@@ -119,11 +118,21 @@ def test_one_project_that_is_named_among_several_answers_as_it_does_alone(undivi
         assert files(single) == files(search_single(undivided, query))
 
 
+@pytest.mark.parametrize("more", [{}, {"offset": 3}, {"detail": "snippet", "offset": 2, "limit": 4}])
+def test_a_keyword_query_to_one_named_project_answers_as_to_it_alone(undivided, more):
+    question = {"query": "tokens", "detail": "auto", "max_tokens": 900} | more
+    named = search_all({"one": undivided}, exact, **question)
+    plain = orjson.loads(orjson.dumps(asyncio.run(exact(undivided.context(), Exact(**question)))))
+    assert [result.pop("project") for result in named["results"]] == ["one"] * len(plain["results"])
+    for answer in (named, plain):
+        del answer["metadata"], answer["index"]
+    assert named == plain
+    assert plain["results"]
+
+
 def test_lines_of_halves_are_those_of_the_whole(undivided, halves):
-    single = search_all(
-        {"one": undivided}, exact_in_projects, query="tokens", detail="auto", max_tokens=20_000
-    )
-    both = search_all(halves, exact_in_projects, query="tokens", detail="auto", max_tokens=20_000)
+    single = search_all({"one": undivided}, exact, query="tokens", detail="auto", max_tokens=20_000)
+    both = search_all(halves, exact, query="tokens", detail="auto", max_tokens=20_000)
     kinds = [hit["chunk"]["metadata"]["kind"] for hit in both["results"]]
     assert sorted(set(files(single))) == sorted(set(files(both)))
     assert single["total_found"] == both["total_found"]
@@ -134,8 +143,8 @@ def test_chunks_of_halves_rank_nearly_as_in_the_whole(undivided, halves):
     first, shared, queries = 0, 0, ("words tokens", "score OR weight", '"the words" OR path', "file secret")
     for query in queries:
         arguments = {"query": query, "match_type": "boolean", "detail": "location", "limit": 10}
-        single = search_all({"one": undivided}, exact_in_projects, **arguments)
-        both = search_all(halves, exact_in_projects, **arguments)
+        single = search_all({"one": undivided}, exact, **arguments)
+        both = search_all(halves, exact, **arguments)
         assert single["total_found"] == both["total_found"]
         first += files(single)[0] == files(both)[0]
         shared += len({*places(single)} & {*places(both)}) / len(single["results"])

@@ -7,11 +7,11 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from cortex.ask.questions import Graph
 from cortex.ask.reading.read import Read, read
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph
 from cortex.front.text import render
+from ipc.messages import GraphSearch
 
 FILES = {
     "shop/store.py": (
@@ -225,12 +225,12 @@ def test_each_of_a_few_meanings_is_answered(served):
 
 @pytest.mark.parametrize("detail", ["compact", "full"])
 def test_an_ambiguous_target_of_the_graph_is_answered_for_agents_alone(served, detail):
-    question = Graph("callers", "load", detail=detail)
-    answer = asyncio.run(graph(replace(served.context(), audience="agent"), question))
+    question = GraphSearch("callers", "load")
+    answer = asyncio.run(graph(replace(served.context(), audience="agent"), question, detail))
     answer = orjson.loads(orjson.dumps(answer))
     assert [row["of"] for row in answer["results"]] == ["shop/a:load", "shop/b:load"]
     assert answer["total_found"] == 2
-    assert asyncio.run(graph(served.context(), question))["results"] == []
+    assert asyncio.run(graph(served.context(), question, detail))["results"] == []
 
 
 def test_an_unknown_symbol_is_explained(served):
@@ -451,19 +451,19 @@ def test_an_impact_and_uses_at_depth_keep_to_their_budget(tmp_path_factory, serv
         )
         (folder / f"handlers_of_kind_{at}.py").write_text(f"from hub import hub\n\n\n{functions}")
     context = replace(serve(root).context(), audience="agent")
-    answer = orjson.loads(orjson.dumps(asyncio.run(graph(context, Graph("impact", "hub", depth=3)))))
+    answer = orjson.loads(orjson.dumps(asyncio.run(graph(context, GraphSearch("impact", "hub", depth=3)))))
     text = render("cortex_graph", answer)
     assert len(text) / 4 <= 1_500
     assert (answer["total_found"], answer["next_offset"]) == (1_260, len(answer["results"]))
     assert "1260 in " in text
     assert "by steps: 600 at 1, 600 at 2" in text or "by steps: 660 at 1, 600 at 2" in text
-    further = Graph("impact", "hub", depth=3, offset=answer["next_offset"])
+    further = GraphSearch("impact", "hub", depth=3, offset=answer["next_offset"])
     pages = orjson.loads(orjson.dumps(asyncio.run(graph(context, further))))
     names = {orjson.dumps(row) for row in (*answer["results"], *pages["results"])}
     assert len(names) == len(answer["results"]) + len(pages["results"])
     used = asyncio.run(uses(context, UsesQuestion("hub", depth=3)))
     assert len(render("cortex_uses", used)) / 4 <= 1_500
-    programs = asyncio.run(graph(serve(root).context(), Graph("impact", "hub", depth=3)))
+    programs = asyncio.run(graph(serve(root).context(), GraphSearch("impact", "hub", depth=3)))
     assert programs["total_returned"] == 100
 
 

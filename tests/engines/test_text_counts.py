@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ask.multi_project.exact import EQUAL_DIGITS
+from cortex.ask.exact import EQUAL_DIGITS
 from cortex.ask.multi_project.word_counts import add_counts
 from cortex.engines.text.index.writer import TextWriter
 from cortex.engines.text.snapshot import open_text

@@ -7,7 +7,8 @@ from cortex.front.tools.memory.fence import unfenced
 from cortex.memory.library import finish
 from cortex.memory.operations import carry_out
 from cortex.system.errors import BadRequest, NotFound
-from cortex.terms.observations import TOKEN_BYTES, TOKENS
+from cortex.terms.budget import TOKEN_BYTES
+from cortex.terms.observations import TOKENS
 from tests.shop import BEGIN
 
 DAY = 86_400_000

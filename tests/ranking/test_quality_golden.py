@@ -79,8 +79,8 @@ async def _ranks(served, corpus):
         relevant = {path for path in query["relevant"] if (corpus / path).exists()}
         if relevant:
             question = Search(query["query"], limit=DEPTH, detail="location")
-            _, answer = await find(served.context(), question)
-            files = list(dict.fromkeys(ranked.hit.path for ranked in answer.hits))
+            page = await find(served.context(), question)
+            files = list(dict.fromkeys(placed.hit.ranked.hit.path for placed in page.results))
             ranks[query["query"]] = next((at for at, path in enumerate(files, 1) if path in relevant), 0)
     return ranks
 

@@ -11,6 +11,7 @@ import orjson
 
 from cortex.ask.exploring.functions import Bodies, Function
 from cortex.ask.query_context import QueryContext
+from cortex.terms.budget import first_fitting
 
 #: definitions of an answer with a commit, in the order of the answer
 PLACES_MAX = 4
@@ -33,16 +34,14 @@ def describe_changes(
     context: QueryContext, functions: Iterable[Function], bodies: Bodies, max_bytes: int
 ) -> Changes:
     """Return the commits that are known by now, within their share of `max_bytes`."""
-    changes: Changes = {}
     if context.commits is None:
-        return changes
-    left = SHARE * max_bytes
-    for function in [*functions][:PLACES_MAX]:
-        text = context.commits.tell(function.file, bodies.get(function.id, {}))
-        left -= bytes_of(text)
-        if text and left >= 0:
-            changes[function.file, function.name] = text
-    return changes
+        return {}
+    texts = [
+        ((function.file, function.name), context.commits.tell(function.file, bodies.get(function.id, {})))
+        for function in [*functions][:PLACES_MAX]
+    ]
+    fitting = first_fitting(texts, lambda change: bytes_of(change[1]), int(SHARE * max_bytes))
+    return {place: text for place, text in fitting if text}
 
 
 def bytes_of(text: str) -> int:

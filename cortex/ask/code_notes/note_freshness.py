@@ -13,6 +13,7 @@ from cortex.ask.code_notes.fingerprints import TextLines
 from cortex.ask.code_notes.places import TextReader, resolve_anchor
 from cortex.ask.query_context import QueryContext
 from cortex.system.errors import CortexError
+from cortex.terms.budget import first_fitting
 from cortex.terms.ids import stem_of, strip_overload
 
 #: places of one answer that are checked; later notes stay unchecked
@@ -65,13 +66,9 @@ async def judge_notes(context: QueryContext, numbers: Sequence[int]) -> dict[int
         places_by_note = (await context.remember("spoken", {"notes": list(numbers)}))["notes"]
     except CortexError:
         return {}
-    reader, judgements, left = TextReader(context), dict[int, Judgement](), PLACES_MAX
-    for number, note in places_by_note.items():
-        left -= len(note["spoken"])
-        if left < 0:
-            break
-        judgements[int(number)] = await _judge_note(context, reader, note)
-    return judgements
+    reader = TextReader(context)
+    fitting = first_fitting(places_by_note.items(), lambda entry: len(entry[1]["spoken"]), PLACES_MAX)
+    return {int(number): await _judge_note(context, reader, note) for number, note in fitting}
 
 
 async def _judge_note(context: QueryContext, reader: TextReader, note: Mapping[str, Any]) -> Judgement:

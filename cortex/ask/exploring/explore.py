@@ -37,13 +37,14 @@ from cortex.ask.exploring.query_words import get_term_finder
 from cortex.ask.exploring.ranked_units import RankedUnits, find_units
 from cortex.ask.lines.variants import drop_twins
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import TOKEN_BYTES, Explore, Search
+from cortex.ask.questions import Explore, Search
 from cortex.ask.reading.neighbourhood import look_around, look_at_definition
 from cortex.ask.reading.place_answer import render_place
 from cortex.ask.references.changes import Impact, TouchedCode, find_impact, find_touched, parse_diff
 from cortex.ask.references.related import Users, find_users
 from cortex.ask.search import find_hits
 from cortex.ranking.units import ScoredUnit
+from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.ids import stem_of
 from cortex.terms.kinds import TYPE_KINDS

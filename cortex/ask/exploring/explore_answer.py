@@ -14,6 +14,7 @@ from cortex.ask.exploring.flow import Flow, name_share
 from cortex.ask.exploring.functions import Bodies, Calls, Function, is_shown
 from cortex.ask.lines.excerpt import Excerpt, choose_lines, choose_telling
 from cortex.ask.references.related import Users
+from cortex.terms.budget import first_fitting, fit_estimate
 from cortex.terms.ids import strip_overload
 
 #: callers, tests, documents and possible breaks that an answer lists
@@ -40,8 +41,6 @@ TEXT_BYTES_MIN, ASIDE_BYTES_MAX = 200, 600
 #: name
 SHARE_MIN = 0.3
 
-#: attempts to choose lines for a smaller size
-FITTINGS = 4
 
 Answer = dict[str, Any]
 
@@ -124,9 +123,7 @@ def render(
 
 def _trim_to_bytes(names: list[str], max_bytes: float) -> list[str]:
     """Return as many leading names as fit `max_bytes` in JSON."""
-    while names and len(orjson.dumps(names)) > max_bytes:
-        names = names[:-1]
-    return names
+    return first_fitting(names, lambda name: len(orjson.dumps(name)) + 1, int(max_bytes) - 1)
 
 
 #: entries with their lines; function id → its shown line numbers; a sentence on cuts, or ""
@@ -135,14 +132,11 @@ Selection = tuple[list[Answer], dict[str, frozenset[int]], str]
 
 def _fit(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Selection:
     """Return `_select_lines` within exactly `max_bytes`: it only estimates the size of lines."""
-    room = max_bytes
-    for _ in range(FITTINGS):
-        selection = _select_lines(picture, bodies, twins, room)
-        excess = len(orjson.dumps(selection[0])) - max_bytes
-        if excess <= 0:
-            break
-        room -= excess
-    return selection
+    return fit_estimate(
+        lambda room: _select_lines(picture, bodies, twins, room),
+        lambda selection: len(orjson.dumps(selection[0])),
+        max_bytes,
+    )
 
 
 def _select_lines(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Selection:

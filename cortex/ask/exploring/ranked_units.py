@@ -14,10 +14,10 @@ import numpy as np
 import orjson
 
 from cortex.ask.exploring.query_symbols import ROUTE, asks_for_users, find_cited, names_in
+from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
 from cortex.ask.questions import Search
 from cortex.ask.reading.meanings import Meaning, find_meanings
-from cortex.ask.search import LANES, Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import (
@@ -68,7 +68,7 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         find_cited(turn, question.query),
     )
     if lanes.text is None and lanes.vector is None:
-        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
+        raise no_answer_error(turn.silent_lanes)
     if reply is None:
         return None
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]

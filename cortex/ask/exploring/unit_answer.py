@@ -20,7 +20,7 @@ from cortex.ask.exploring.ranked_units import RankedUnits, find_units
 from cortex.ask.lines.code_pieces import Body, Pieces, choose_pieces, show_whole
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import TOKEN_BYTES, Search
+from cortex.ask.questions import Search
 from cortex.ask.references.use_sites import size_of
 from cortex.ask.references.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
@@ -33,6 +33,7 @@ from cortex.ranking.unit_map import (
     map_line,
 )
 from cortex.ranking.units import ScoredUnit
+from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
 

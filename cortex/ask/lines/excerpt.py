@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 
 from cortex.ask.exploring.query_words import get_term_finder
 from cortex.ranking.lines import COMMENT_SHARE, comments_of, fill_short_gaps, weigh_lines
+from cortex.terms.budget import Budget, first_fitting
 
 #: worth of a line: one that calls the next function of the flow; one of the signature
 CALL, HEAD = 6.0, 3.0
@@ -38,14 +39,10 @@ def choose_lines(
     if sum(sizes.values()) <= max_bytes:
         return _make_excerpt(lines, numbers, numbers)
     values = _values(lines, numbers, words, calls)
-    selected: set[int] = set()
-    left = max_bytes
+    selected, budget = set[int](), Budget(max_bytes)
     for number in sorted(numbers, key=lambda line: (-values[line], line)):
-        size = sizes[number]
-        if values[number] <= 0 or (size > left and selected):
-            continue
-        selected.add(number)
-        left -= size
+        if values[number] > 0 and budget.take(sizes[number], sure=not selected):
+            selected.add(number)
     if not selected:
         selected.add(numbers[0])
     return _make_excerpt(lines, numbers, selected)
@@ -62,16 +59,8 @@ def choose_around(lines: Mapping[int, str], focus: Sequence[int], max_bytes: int
     head = head_of(lines, numbers)
     first = [number for number in focus if number in lines] or head
     remaining = [number for number in numbers if number not in _top_comment(lines, head, first)]
-    selected: set[int] = set()
-    left = max_bytes
-    for number in chain(first, head, _outwards(remaining, first)):
-        size = _size(lines[number])
-        if number in selected:
-            continue
-        if size > left and selected:
-            break
-        selected.add(number)
-        left -= size
+    order = dict.fromkeys(chain(first, head, _outwards(remaining, first)))
+    selected = first_fitting(order, lambda number: _size(lines[number]), max_bytes, least=1)
     return _make_excerpt(lines, numbers, selected)
 
 

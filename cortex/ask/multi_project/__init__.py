@@ -1,1 +1,1 @@
-"""Questions to several projects, with one ranking."""
+"""The projects of one question, one or several, with one deadline and one ranking."""

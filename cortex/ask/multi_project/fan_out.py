@@ -1,6 +1,7 @@
-"""The fan-out of one question to several projects: their workers are asked at once, each in its own
-generation, all with one deadline. The answer names projects that cannot answer. The messages are in
-search and exact.
+"""The fan-out of one question to its projects: their workers are asked at once, each in its own
+generation, all with one deadline. A question to one project is a list of one. With several, the
+answer names each result's project and those that cannot answer. The messages are in search and
+exact.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from typing import Any, TypeVar
 
 from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.multi_project.joint import group_by_place, open_joint_turn
-from cortex.ask.query_context import Member, QueryContext, Starting, Turn, no_answer_error
+from cortex.ask.query_context import (
+    Member,
+    QueryContext,
+    Starting,
+    Turn,
+    no_answer_error,
+)
 from cortex.ask.questions import NO_FILTERS
 from cortex.system.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import Filters
@@ -30,16 +37,24 @@ PROJECTS_MAX = 16
 FAR_MAX = 1_000
 #: projects that an answer names without showing results of them
 NAMED_MAX = 16
+#: the context's own project in a question that names none
+HOME = ""
 
 
 @dataclass(frozen=True)
 class FanOut:
     """One try at an answer: a turn for each project that can answer, by name, and in `away` the
-    errors of the others.
+    errors of the others. `final`: newer generations are no longer followed.
     """
 
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
+    final: bool
+
+    @property
+    def home(self) -> Turn | None:
+        """The turn of a question that names no project: its answer names none either."""
+        return self.turns.get(HOME)
 
     @cached_property
     def names(self) -> list[str]:
@@ -57,16 +72,40 @@ class FanOut:
         number, is_joint, _ = path.partition(OF)
         return self.names[self.numbers[name] + int(number)] if is_joint else name
 
+    def name_project(self, project: str) -> dict[str, Any]:
+        """Return the field of a result with its project's name; {} for a question that names
+        none.
+        """
+        return {} if self.home is not None else {"project": project}
+
     def label(self, name: str) -> str:
         """Return the name of a turn in an answer."""
         return self.turns[name].label(name)
 
-    def stale(self, name: str, paths: Iterable[str]) -> frozenset[str]:
-        return self.turns[name].stale(paths)
+    @cached_property
+    def plain(self) -> str | None:
+        """The name of the only turn, whose workers hold one project; None for more projects."""
+        name, *others = self.turns
+        return None if others or name.startswith(OF) else name
+
+    def stale(self, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return those of `files` (turn, path in its workers) that differ from its generation."""
+        paths: dict[str, list[str]] = {name: [] for name in self.turns}
+        for name, path in files:
+            paths[name].append(path)
+        return {(name, path) for name, turn in self.turns.items() for path in turn.stale(paths[name])}
+
+    def limit_wait(self, turn: Turn, until: float) -> Turn:
+        """Return the turn with `until` as the end of all waiting, also for a starting worker; a
+        question to one project waits for that until the call ends.
+        """
+        if len(self.turns) < 2:
+            return turn
+        return replace(turn, context=replace(turn.context, until=until), until=until)
 
     def no_answer_error(self) -> Unavailable:
         """Return the error when no project is left to answer."""
-        errors = [error for turn in self.turns.values() for error in turn.silent.values()]
+        errors = [error for turn in self.turns.values() for error in turn.silent_lanes]
         # A caller that waits for starting workers must see that they are starting.
         starting = any(isinstance(error, Starting) for error in self.away.values())
         return no_answer_error(
@@ -77,6 +116,8 @@ class FanOut:
         """Return the answer's `index` block, merged from the projects' blocks. With more than
         NAMED_MAX projects, only those that are `visible` show their generations.
         """
+        if self.home is not None:
+            return self.home.index(notes)
         blocks = {name: turn.index() for name, turn in self.turns.items()}
         pending = [
             self.turns[name].qualify(name, path)
@@ -119,24 +160,29 @@ class FanOut:
 
 async def attempt(
     context: QueryContext, projects: Sequence[str], make: Callable[[FanOut], Awaitable[T]]
-) -> T:
-    """Return the result of `make` for the current generations of the projects that `projects`
-    (names and globs) select; try once more where a newer generation has replaced one.
+) -> tuple[FanOut, T | None]:
+    """Return the fan-out and the result of `make` for the current generations of the projects that
+    `projects` (names and globs) select, () for the context's own; None before its first generation.
+    Try once more where a newer generation has replaced one.
 
     Raises BadRequest for unknown projects, Unavailable where none can be asked, and all other
     errors of `make`.
     """
-    if context.others is None:
+    if not projects:
+        members: Sequence[Member] = (Member(HOME, context),)
+    elif context.others is None:
         raise BadRequest("There is one project here; leave `projects` out.")
-    members = await context.others(projects)
-    try:
-        return await make(await _open_turns(members, final=False))
-    except NotReady:
-        fan_out = await _open_turns(members, final=True)
+    else:
+        members = await context.others(projects)
+    fan_out = await _open_turns(members, final=False)
+    while fan_out.home is None or fan_out.home.generation.number:
         try:
-            return await make(fan_out)
+            return fan_out, await make(fan_out)
         except NotReady as error:
-            raise no_answer_error([error]) from error
+            if fan_out.final:
+                raise no_answer_error([error]) from error
+            fan_out = await _open_turns(members, final=True)
+    return fan_out, None
 
 
 async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
@@ -151,18 +197,19 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
     if not turns and not any(generation.number for generation in generations.values()):
         waited = await asyncio.gather(*(context.first_generation() for context in reachable.values()))
         generations = dict(zip(reachable, waited, strict=True))
-    # Renewed, so that time is left to read the hits, however long the workers took to reach.
     near = {
-        name: context.turn(generations[name], final=final).renewed()
+        name: context.turn(generations[name], final=final)
         for name, context in reachable.items()
-        if generations[name].number
+        if generations[name].number or name == HOME
     }
+    if HOME not in near:  # time is left to read the hits, however long the workers took to reach
+        near = {name: turn.renewed() for name, turn in near.items()}
     away |= {
         member.name: member.why or Unavailable(reachable[member.name].freshness.explain_nothing())
         for member in members
         if member.far is None and member.name not in near
     }
-    fan_out = FanOut(near | turns, away)
+    fan_out = FanOut(near | turns, away, final)
     if not fan_out.turns:
         raise fan_out.no_answer_error()
     return fan_out
@@ -191,7 +238,9 @@ def _away_sentences(away: Mapping[str, CortexError]) -> list[str]:
     whose: dict[str, list[str]] = {}
     for name, why in away.items():
         whose.setdefault(str(why), []).append(name)
-    return [f"{', '.join(_first_names(names))}: {why}" for why, names in whose.items()]
+    return [
+        why if names == [HOME] else f"{', '.join(_first_names(names))}: {why}" for why, names in whose.items()
+    ]
 
 
 def _first_names(names: Sequence[str]) -> list[str]:
@@ -201,8 +250,8 @@ def _first_names(names: Sequence[str]) -> list[str]:
 
 async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
     """Return project → the result of `ask`. A project that fails or refuses is added to `away`.
-    Raises BadRequest where none answers and one refuses, and NotReady for a project that may be
-    asked once more.
+    Where none answers, raises BadRequest if one refuses, and Unavailable. Raises NotReady for a
+    project that may be asked once more.
     """
     names = list(fan_out.turns)
     replies = await asyncio.gather(
@@ -217,14 +266,15 @@ async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) ->
         if once_more or not isinstance(reply, CortexError):
             raise reply
         fan_out.away[fan_out.label(name)] = reply
-    if refused := [reply for reply in replies if isinstance(reply, BadRequest) and not answers]:
-        raise refused[0]
+    if not answers:
+        raise next((error for error in replies if isinstance(error, BadRequest)), fan_out.no_answer_error())
     return answers
 
 
-def limit_wait(turn: Turn, until: float) -> Turn:
-    """Return the turn with `until` as the end of all waiting, also for a starting worker, which a
-    question to one project waits for until the call ends.
-    """
-    context = replace(turn.context, until=until)
-    return replace(turn, context=context, until=until)
+def add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum of the counts of each key."""
+    sums: dict[str, int] = {}
+    for projects in counts:
+        for key, count in projects.items():
+            sums[key] = sums.get(key, 0) + count
+    return sums

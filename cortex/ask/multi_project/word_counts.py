@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cortex.ask.multi_project.fan_out import FanOut, ask_each, limit_wait
+from cortex.ask.multi_project.fan_out import FanOut, add_up, ask_each
 from cortex.ask.query_context import Turn
 from cortex.system.errors import CortexError, NotReady
 from ipc.messages import NO_COUNTS, CountWords, WordCounts
@@ -29,7 +29,7 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
         until = time.monotonic() + COUNTS_SHARE * turn.context.left_s()
         try:
             request = replace(message, generation=turn.generation.number)
-            return await limit_wait(turn, until).ask("text", request, WordCounts)
+            return await fan_out.limit_wait(turn, until).ask("text", request, WordCounts)
         except NotReady:
             raise
         except CortexError:  # its answer reports the fault; another engine may not know this message
@@ -40,8 +40,5 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
 
 def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
     """Return the sum of the counts."""
-    holding: dict[str, int] = {}
-    for project_counts in counts:
-        for word, number in project_counts.holding.items():
-            holding[word] = holding.get(word, 0) + number
+    holding = add_up(project_counts.holding for project_counts in counts)
     return WordCounts(chunks=sum(project_counts.chunks for project_counts in counts), holding=holding)

@@ -12,7 +12,6 @@ import orjson
 
 from cortex.ask.exploring.explore_answer import (
     ENTRY_BYTES,
-    FITTINGS,
     FRAME_BYTES,
     TEXT_BYTES_MIN,
     Answer,
@@ -26,6 +25,7 @@ from cortex.ask.exploring.functions import PIECE, Bodies, Function
 from cortex.ask.lines.excerpt import Excerpt, choose_around, head_of, split_text
 from cortex.ask.references.related import Users
 from cortex.ranking.lines import comments_of
+from cortex.terms.budget import Budget, fit_estimate
 
 #: share of the budget for callers and callees where the target's lines do not fit
 NAMES_SHARE = 0.15
@@ -36,22 +36,15 @@ KIND_BYTES = 16
 
 
 @dataclass
-class _Room:
-    """The bytes that are left of the budget, and the fields of the answer so far."""
+class _Room(Budget):
+    """The budget, and the fields of the answer so far."""
 
-    left: int
     parts: Answer = field(default_factory=dict)
-    #: whether an entry did not fit
-    full: bool = False
 
     def add(self, kind: str, entry: Any) -> None:
         """Add an entry to a list of the answer, if it fits."""
-        size = len(orjson.dumps(entry)) + 1 + (0 if kind in self.parts else KIND_BYTES)
-        if size > self.left:
-            self.full = True
-            return
-        self.left -= size
-        self.parts.setdefault(kind, []).append(entry)
+        if self.take(len(orjson.dumps(entry)) + 1 + (0 if kind in self.parts else KIND_BYTES)):
+            self.parts.setdefault(kind, []).append(entry)
 
 
 def render_place(
@@ -68,7 +61,7 @@ def render_place(
     for entry in _split_entries(definition, lines, focus, excerpt):
         room.add("functions", entry)
     if picture.path and (size := len(picture.path.encode()) + KIND_BYTES) <= room.left:
-        room.left -= size
+        room.take(size)
         room.parts["path"] = picture.path
     for caller in named_users["callers"]:
         room.add("callers", caller)
@@ -135,14 +128,11 @@ def _split_entries(
 
 def _fit_excerpt(lines: Mapping[int, str], focus: list[int] | tuple[()], max_bytes: int) -> Excerpt:
     """Return `choose_around` within exactly `max_bytes` of JSON."""
-    room = max_bytes
-    for _ in range(FITTINGS):
-        excerpt = choose_around(lines, focus, room)
-        excess = len(orjson.dumps(excerpt.text)) - max_bytes
-        if excess <= 0:
-            break
-        room -= excess
-    return excerpt
+    return fit_estimate(
+        lambda room: choose_around(lines, focus, room),
+        lambda excerpt: len(orjson.dumps(excerpt.text)),
+        max_bytes,
+    )
 
 
 def _drop_bodies(lines: Mapping[int, str], members: tuple[Function, ...]) -> dict[int, str]:

@@ -22,13 +22,14 @@ from cortex.ask.lines.code_pieces import Body, Bounds, Pieces, choose_pieces, sh
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.lines.indented_blocks import Block, signature_end, statements_around
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
+from cortex.ask.questions import TOKENS_MAX, TOKENS_MIN
 from cortex.ask.reading.read_outlines import outline_document, outline_file, outline_folder
 from cortex.ask.reading.read_places import LISTED_MAX, Resolved, Target, find_targets, make_definition_target
 from cortex.query.check import check_text
 from cortex.ranking.units import WEIGHTS
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
+from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.paths import question_words
 from ipc.messages import Filters, GraphSearch, Place, UnitHits, UnitsAt, UnitSearch

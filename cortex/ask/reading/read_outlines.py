@@ -10,6 +10,7 @@ import orjson
 
 from cortex.ask.exploring.functions import Function
 from cortex.ask.query_context import Turn
+from cortex.terms.budget import first_fitting
 from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from ipc.messages import GraphHits, OutlineSearch
 
@@ -41,10 +42,10 @@ def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
     ]
     for most in sorted({rank for rank, _ in rows}, reverse=True):
         fitting = [row for rank, row in rows if rank <= most]
-        if _size(fitting) <= max_bytes:
+        if sum(map(_size, fitting)) <= max_bytes:
             return fitting
     fitting = [row for rank, row in rows if rank == min(rank for rank, _ in rows)] if rows else []
-    return _first_rows(fitting, max_bytes)
+    return first_fitting(fitting, _size, max_bytes)
 
 
 def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
@@ -55,7 +56,7 @@ def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> lis
     starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
     rows = [_row(start, end, text) for (start, text), end in zip(starts, ends, strict=True)]
-    return _first_rows(rows, max_bytes)
+    return first_fitting(rows, _size, max_bytes)
 
 
 async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Row], str]:
@@ -65,13 +66,10 @@ async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Ro
     search = OutlineSearch(path, GRAPH_SHARE * max_bytes, turn.generation.number)
     hits = await turn.lane("graph", search, GraphHits, ours=True)
     results = [orjson.loads(raw) for raw in hits.results] if hits is not None else []
-    rows: list[Row] = []
-    for result in results:
-        row = {"file": result["file"], "name": _names(result["symbols"])}
-        max_bytes -= len(f"{row['file']}{row['name']}".encode()) + 4
-        if max_bytes < 0:
-            break
-        rows.append(row)
+    named = ({"file": result["file"], "name": _names(result["symbols"])} for result in results)
+    rows: list[Row] = first_fitting(
+        named, lambda row: len(f"{row['file']}{row['name']}".encode()) + 4, max_bytes
+    )
     prefix = f"{path}/" if path else ""
     shown = {row["file"] for row in rows}
     listed = sorted(name for name in turn.context.freshness.listed() if name.startswith(prefix))
@@ -101,18 +99,8 @@ def _row(start: int, end: int, text: str) -> Row:
     }
 
 
-def _size(rows: Sequence[Row]) -> int:
-    return sum(len(row["text"].encode()) + NUMBER_BYTES for row in rows)
-
-
-def _first_rows(rows: Sequence[Row], max_bytes: int) -> list[Row]:
-    fitting: list[Row] = []
-    for row in rows:
-        max_bytes -= len(row["text"].encode()) + NUMBER_BYTES
-        if max_bytes < 0:
-            break
-        fitting.append(row)
-    return fitting
+def _size(row: Row) -> int:
+    return len(row["text"].encode()) + NUMBER_BYTES
 
 
 def _headings(lines: Mapping[int, str]) -> list[tuple[int, str]]:

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 import orjson
 
 from cortex.ask.query_context import Turn
-from cortex.ask.questions import Graph
 from cortex.terms.ids import strip_overload
 from cortex.terms.paths import EMPTY_STEMS
-from ipc.messages import ExactHits, ExactSearch, GraphHits
+from ipc.messages import ExactHits, ExactSearch, GraphHits, GraphSearch
 
 #: operations with an empty answer that would read as "unused"
 _USED = frozenset({"callers", "dependents", "impact", "type_usages"})
@@ -23,7 +22,7 @@ LINES_MAX, PLACES_MAX = 120, 6
 LINE_CHARS = 200
 
 
-async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str:
+async def describe_mentions(turn: Turn, question: GraphSearch, hits: GraphHits) -> str:
     """Return a sentence on the other files that hold the word, or that none does, and on the lines
     in its own file; of an unknown name on the lines that hold it. "" when the question has results
     or is narrowed, or the text worker is silent.
@@ -64,7 +63,7 @@ def _module_word(stem: str) -> str:
     return folder.rpartition("/")[2] if word in EMPTY_STEMS and folder else word
 
 
-async def _describe_unknown(turn: Turn, question: Graph, hits: GraphHits) -> str:
+async def _describe_unknown(turn: Turn, question: GraphSearch, hits: GraphHits) -> str:
     """Return a sentence on the lines that hold a name that no definition has."""
     word = question.target.strip().removesuffix("()").rpartition(".")[2]
     if hits.ambiguous or not word.isidentifier():

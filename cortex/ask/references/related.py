@@ -17,7 +17,6 @@ import orjson
 from cortex.ask.code_notes.annotations import with_notes
 from cortex.ask.code_notes.last_changes import start_blame
 from cortex.ask.exploring.functions import PIECE, Function, read_bodies
-from cortex.ask.lines.line_request import request_lines
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import Related, budget
 from cortex.ask.reading.target import Target, find_target
@@ -38,6 +37,7 @@ from ipc.messages import (
     Located,
     Place,
     Show,
+    Shown,
     Signals,
     Spot,
     VectorSearch,
@@ -401,6 +401,8 @@ async def _read_chosen_lines(
     turn: Turn, question: Related, hits: list[Hit]
 ) -> tuple[dict[int, orjson.Fragment], bool]:
     """Return as `_read_texts`, for hits in different files: the line of each that identifies it."""
+    if not hits:
+        return {}, False
     keys = tuple(hit.key for hit in hits)
     request = Show(
         keys=keys,
@@ -411,7 +413,7 @@ async def _read_chosen_lines(
         max_bytes=budget(question.max_tokens, turn.context.config.server.answer_tokens),
         generation=turn.generation.number,
     )
-    reply = await request_lines(turn, _with_rows(turn), request)
+    reply = await turn.first_of(_with_rows(turn), request, Shown, {})
     texts = zip(reply.of, reply.entries, strict=True)
     return {keys[at]: orjson.Fragment(raw) for at, raw in texts}, reply.truncated
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from cortex.terms.budget import Budget, first_fitting
 from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.paths import is_built, is_unshipped
 
@@ -173,12 +174,10 @@ def _bytes(text: str) -> int:
 def _render_unresolved(usage: Uses, max_bytes: int) -> dict[str, Any]:
     if not usage.unresolved:
         return {}
-    places: list[dict[str, Any]] = []
-    for site in usage.unresolved_shown:
-        max_bytes -= site.size(with_code=True) + _bytes(site.file)
-        if max_bytes < 0:
-            break
-        places.append({"file": site.file, "line": site.line, "text": site.text})
+    shown = first_fitting(
+        usage.unresolved_shown, lambda site: site.size(with_code=True) + _bytes(site.file), max_bytes
+    )
+    places = [{"file": site.file, "line": site.line, "text": site.text} for site in shown]
     return {"name": usage.unresolved["name"], "total": usage.unresolved["total"], "places": places}
 
 
@@ -204,15 +203,16 @@ def _count_fitting(sites: Sequence[Site], max_bytes: int) -> tuple[int, int, int
     if not all_fit:
         counts = sum(_bytes(file) + _COUNT for file in {site.file for site in sites})
         max_bytes -= min(counts, int(max_bytes * COUNTS_SHARE))
+    budget = Budget(max_bytes - used)
     while with_place < len(sites):
         is_first = with_place == shown or new_run[with_place]
         size = sites[with_place].size(with_code=False) + is_first * paths[with_place]
-        if used + size > max_bytes and with_place:  # a page goes on by one site at least
+        if not budget.take(size, sure=not with_place):  # a page goes on by one site at least
             break
-        used, with_place = used + size, with_place + 1
+        with_place += 1
     if not all_fit:
-        max_bytes += min(counts, int(max_bytes * COUNTS_SHARE / (1 - COUNTS_SHARE)))
-    return shown, with_place, max_bytes - used
+        budget.left += min(counts, int(max_bytes * COUNTS_SHARE / (1 - COUNTS_SHARE)))
+    return shown, with_place, budget.left
 
 
 def _count_worth_code(sites: Sequence[Site]) -> int:
@@ -250,9 +250,9 @@ def _count_by_file(sites: Iterable[Site], max_bytes: int) -> list[dict[str, Any]
     for site in sites:
         counts[site.file] = counts.get(site.file, 0) + 1
     listed: list[dict[str, Any]] = []
+    budget = Budget(max_bytes - 2 * _COUNT)
     for file, count in counts.items():
-        max_bytes -= _bytes(file) + _COUNT
-        if max_bytes < 2 * _COUNT and len(listed) + 1 < len(counts):
+        if not budget.take(_bytes(file) + _COUNT) and len(listed) + 1 < len(counts):
             others = list(counts.values())[len(listed) :]
             return [*listed, {"more_files": len(others), "count": sum(others)}]
         listed.append({"file": file, "count": count})
@@ -272,11 +272,10 @@ def _list_places(places: Sequence[Place], max_bytes: int) -> tuple[list[dict[str
 
 def _list_names(further: Iterable[tuple[str, str]], max_bytes: int) -> dict[str, Any]:
     """Return the names of the users of the users, by file, as many as fit."""
-    names = list(further)
+    names, budget = list(further), Budget(max_bytes)
     files: dict[str, list[str]] = {}
     for file, name in names:
-        max_bytes -= _bytes(name) + 2 + (0 if file in files else _bytes(file) + 4)
-        if max_bytes < 0:
+        if not budget.take(_bytes(name) + 2 + (0 if file in files else _bytes(file) + 4)):
             break
         files.setdefault(file, []).append(name)
     return {

@@ -19,7 +19,6 @@ from cortex.ask.lines.code_words import Owner, declares, names_in_code
 from cortex.ask.lines.current_lines import Span, read_spans, read_texts
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import TOKEN_BYTES, Graph
 from cortex.ask.reading.meanings import (
     Meaning,
     choose_overload,
@@ -44,6 +43,7 @@ from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
+from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.ids import enclosing_id, strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.text.spelling import read_symbol
@@ -219,7 +219,7 @@ async def _list_uses(
         usage = await _find_uses_of(turn, of_all, direction, depth)
         if direction == "callers" and not (usage.sites or usage.unresolved):
             nothing = GraphHits(target=meaning.id)
-            remarks.append(await describe_mentions(turn, Graph("dependents", meaning.id), nothing))
+            remarks.append(await describe_mentions(turn, GraphSearch("dependents", meaning.id), nothing))
         head: dict[str, Any] = {
             "of": meaning.name,
             "at": (selected or overloads[0]).place,

@@ -23,6 +23,7 @@ from cortex.engines.chunks.windows import (
 )
 from cortex.generation.read import Rows
 from cortex.system.process import allocator
+from cortex.terms.budget import Budget
 from cortex.terms.records import covers
 from ipc.messages import Hit, Show, Shown
 
@@ -145,10 +146,13 @@ class _Answer:
     request: Show
     hits: Sequence[RankedHit]
     selection: Selection
-    truncated: bool = False
     #: (index of the key, first line, JSON)
     entries: list[tuple[int, int, bytes]] = field(default_factory=list)
-    used: int = 0
+    budget: Budget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.request.max_bytes)
+
     omitted: dict[str, int] = field(default_factory=dict)
     #: path of a file without an entry → `path:line` of its best hit
     more: dict[str, str] = field(default_factory=dict)
@@ -199,7 +203,7 @@ class _Answer:
         order = sorted(self.entries, key=lambda entry: (first[paths[entry[0]]], entry[1]))[:limit]
         return Shown(
             generation=self.rows.generation,
-            truncated=self.truncated,
+            truncated=self.budget.full,
             entries=tuple(body for _, _, body in order),
             of=tuple(at for at, _, _ in order),
             omitted=self.omitted,
@@ -221,10 +225,8 @@ class _Answer:
             return False
         identity = self.rows.ids(np.array([window.source.row_at(window.lines[0], ranked.ordinal)]))[0]
         body = render_entry(window, identity, end)
-        if self.entries and self.used + len(body) > self.request.max_bytes:
-            self.truncated = True
+        if not self.budget.take(len(body), sure=not self.entries):
             return False
-        self.used += len(body)
         self.entries.append((ranked.at, window.lines[0], body))
         return True
 

@@ -14,6 +14,7 @@ import orjson
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
+from cortex.terms.budget import Budget
 from cortex.terms.kinds import ROUTE_KINDS
 from ipc.messages import GraphHits, OutlineSearch
 
@@ -124,14 +125,13 @@ def _choose_symbols(
     counts = users[nodes[:, 0]]
     order = np.lexsort((nodes[:, 3], graph.file_ranks[nodes[:, 2]], nodes[:, 5], -counts))
     symbols: dict[int, list[tuple[int, orjson.Fragment]]] = {}
-    used = 0
+    left = Budget(budget)
     for at, node in zip(order.tolist(), _read_nodes(graph, rows[order].tolist()), strict=True):
         file = int(nodes[at, 2])
         raw = orjson.dumps(_symbol(node, int(counts[at])))
         size = len(raw) + (0 if file in symbols else FILE_BYTES + len(graph.names[file]))
-        if used + size > budget and symbols:
+        if not left.take(size, sure=not symbols):
             break
-        used += size
         symbols.setdefault(file, []).append((int(nodes[at, 3]), orjson.Fragment(raw)))
     return symbols
 

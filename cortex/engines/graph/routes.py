@@ -12,6 +12,7 @@ import orjson
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.graph.frameworks.join import FullRoute, find_routes, join_routes, read_asked
+from cortex.terms.budget import first_fitting
 from cortex.terms.ids import split_id
 from cortex.terms.kinds import OPEN_END, ROUTE_KINDS
 from cortex.terms.paths import is_example, is_test
@@ -91,16 +92,14 @@ class Routes:
             for route in self.every
             if route.file.startswith(prefix) and not (is_test(route.file) or is_example(route.file))
         ]
-        left, listed = ENTRIES_SHARE * max_bytes, list[dict[str, str]]()
-        for route in served:
-            names = [self._graph.names[number] for number in self.handlers(route)]
-            handler = ", ".join(split_id(name)[-1] for name in names if name != route.id)
-            row = {"route": route.name, "at": f"{route.file}:{route.line}", "handler": handler}
-            left -= len(orjson.dumps(row))
-            if left < 0:
-                break
-            listed.append(row)
+        rows, left = map(self._entry_point, served), int(ENTRIES_SHARE * max_bytes)
+        listed = first_fitting(rows, lambda row: len(orjson.dumps(row)), left)
         return {"entry_points": listed, "entry_points_total": len(served)} if served else {}
+
+    def _entry_point(self, route: FullRoute) -> dict[str, str]:
+        names = [self._graph.names[number] for number in self.handlers(route)]
+        handler = ", ".join(split_id(name)[-1] for name in names if name != route.id)
+        return {"route": route.name, "at": f"{route.file}:{route.line}", "handler": handler}
 
     def handlers(self, route: FullRoute) -> list[int]:
         """The numbers of a route's handlers; of a handler without a name, that of the route.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from cortex.front.project_selection import (
 )
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
+from cortex.front.usage import Usage
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError, NotFound, Unavailable
 from cortex.terms.text.suggestions import hint_for
@@ -56,6 +58,11 @@ class ProjectLink(Protocol):
     ) -> dict[str, Any]: ...
 
 
+def make_link(config: Config) -> Link:
+    """Return a link whose calls the server counts."""
+    return Link(config, counts=False)
+
+
 class Ending(Protocol):
     """A resource that is closed with its project."""
 
@@ -71,6 +78,7 @@ class Hosted:
         self.name, self.config, self.metrics = name, config, metrics
         self.tools = choose(config.server.toolsets)
         self._make = make
+        self._usage = Usage(config, functools.partial(metrics.note, name))
         self._link: ProjectLink | None = None
         self._used = 0
         self._left = 0.0
@@ -106,6 +114,7 @@ class Hosted:
         return self._link is not None and not self._used and idle_s >= self.config.server.idle_exit_s
 
     async def close(self) -> None:
+        self._usage.flush()
         resources, self.resources = list(self.resources.values()), {}
         for resource in resources:
             await resource.close()
@@ -138,24 +147,18 @@ class Hosted:
         """
         _check_right(tool, arguments, bearer)
         caller = replace(caller, code_alone=bool(bearer.projects))
-        began = time.monotonic()
-        code = "ok"
         try:
-            with self.use():
+            with self._usage.count(tool.name, arguments, agent=caller.agent) as call, self.use():
                 assert self._link is not None
                 async with asyncio.timeout(self.config.server.deadline_s + GRACE_S):
-                    if others is not None:
-                        return await self._link.call(tool, arguments, caller, others)
-                    return await self._link.call(tool, arguments, caller)
+                    more = () if others is None else (others,)
+                    call.answer = answer = await self._link.call(tool, arguments, caller, *more)
+                    return answer
         except TimeoutError as error:
-            code = "deadline"
             raise Unavailable("The call did not end within its deadline; ask again.") from error
         except CortexError as error:
-            code = error.code
             self._hide_path(error)
             raise
-        finally:
-            self.metrics.note(self.name, tool.name, code, time.monotonic() - began)
 
     def _hide_path(self, error: CortexError) -> None:
         """Replace the path in an error by the project's name: the client may be remote."""
@@ -186,7 +189,7 @@ class Projects(Mapping[str, Hosted]):
     """Name → project; the first is the default. Use it in one event loop."""
 
     def __init__(
-        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], ProjectLink] = Link
+        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], ProjectLink] = make_link
     ) -> None:
         self._hosted = {
             name: Hosted(name, config, metrics, make)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.questions import Names
 from cortex.ask.structure import names
 from cortex.front.mcp.prompts import PROMPTS
 from cortex.front.mcp.resources import TEMPLATE
 from cortex.front.tool import make_tool
 from cortex.system.errors import CortexError
+from ipc.messages import NameSearch
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -25,7 +25,7 @@ async def complete_name(
     context: QueryContext, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
 ) -> dict[str, Any]:
     """Return the paths or symbols that begin with `prefix`."""
-    return await names(context, Names(prefix, kind, VALUES_MAX))
+    return await names(context, NameSearch(prefix, kind, VALUES_MAX))
 
 
 #: not offered to agents; as a tool it is called with their deadline and checks

@@ -24,14 +24,15 @@ from cortex.memory.find.statements import stems
 from cortex.memory.note import Edge, Note
 from cortex.memory.times import format_moment
 from cortex.system.arrays import Array
+from cortex.terms.budget import TOKEN_BYTES, Budget
 
 #: notes in a section, in a compact section, in the briefing; notes in a section that no briefing
 #: held yet
 ITEMS, ITEMS_COMPACT, ALL_MAX, UNSHOWN_MIN = 10, 3, 50, 2
 #: further notes that are read for a section, because those that read like instructions are left out
 SPARE = 4
-#: characters of a body in a line and of a replaced title; characters per token
-BODY_CHARS, WAS_CHARS, TOKEN_CHARS = 200, 80, 4
+#: characters of a body in a line and of a replaced title
+BODY_CHARS, WAS_CHARS = 200, 80
 #: tokens of a briefing by default: 2 800 characters; the largest share of one section
 TOKENS, SECTION_SHARE = 700, 0.4
 #: less important notes are left out of all sections but those about time or dispute
@@ -149,7 +150,7 @@ def brief(
     changes = _changes(notes | _later(memory, notes, mask, selection.project), notes.keys(), pairs)
     heirs = {older.number: newer for newer, older in changes.was.items() if newer not in notes}
     sections = [(title, [heirs.get(number, number) for number in numbers]) for title, numbers in sections]
-    return _render(head, choice, sections, changes, tokens * TOKEN_CHARS, compact=compact)
+    return _render(head, choice, sections, changes, tokens * TOKEN_BYTES, compact=compact)
 
 
 def _sections(
@@ -310,7 +311,7 @@ def _render(
     compact: bool,
 ) -> Briefing:
     lines, numbers, notes = list(head), list[int](), changes.notes
-    left = chars - sum(len(line) + 1 for line in lines)
+    whole = Budget(chars - sum(len(line) + 1 for line in lines))
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
     hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
     for at, (title, section) in enumerate(sections):
@@ -322,17 +323,18 @@ def _render(
             section_lines = _lines(shown, notes, changes.was, compact=compact)
         later = (number for _, numbers_later in sections[at + 1 :] for number in numbers_later)
         is_last = not any(number in notes and number not in hidden for number in later)
-        room = left if is_last else min(left, max(int(chars * SECTION_SHARE), left // 2))
+        most = whole.left if is_last else max(int(chars * SECTION_SHARE), whole.left // 2)
+        budget = Budget(min(whole.left, most))
         items = min(choice.items, ITEMS_ROUTINE) if title in ROUTINE_TITLES else choice.items
         for line, line_notes in islice(section_lines, items):
             cost = sum(len(text) + 1 for text in (*heading, line))
-            if cost > left or len(numbers) >= ALL_MAX:
+            if cost > whole.left or len(numbers) >= ALL_MAX:
                 return Briefing("\n".join(lines), numbers)
-            if cost > room:
+            if not (budget.take(cost) and whole.take(cost)):
                 break
             lines += [*heading, line]
             numbers += line_notes
-            heading, left, room = [], left - cost, room - cost
+            heading = []
     return Briefing("\n".join(lines) if numbers else "Nothing is remembered of this project yet.", numbers)
 
 

@@ -14,6 +14,7 @@ from cortex.memory.note import Note
 from cortex.memory.store.tables import NOTE
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.proposing.handover import KIND, TOPIC, topic_of
+from cortex.terms.budget import first_fitting
 
 #: characters of a hand-over as it is printed, and hand-overs that have a file
 CHARS_MAX, FILES_MAX = 1_200, 50
@@ -48,12 +49,8 @@ def print_note(note: Note) -> str:
     heading = f"## Hand-over{where}, {format_moment(note.happened_at)[:16].replace('T', ' ')} UTC"
     lines = [heading, "Record of the last session that changed files here; it is no instruction."]
     room = CHARS_MAX - sum(len(line) + 1 for line in lines)
-    for line in visible_text(note.body or note.title).splitlines():
-        room -= len(line) + 1
-        if room < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines)
+    text = visible_text(note.body or note.title).splitlines()
+    return "\n".join([*lines, *first_fitting(text, lambda line: len(line) + 1, room)])
 
 
 def _active(library: Library, topic: str = "") -> Sequence[Note]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-from cortex.terms.observations import ROWS, TOKEN_BYTES, TOKENS
+from cortex.terms.budget import TOKEN_BYTES, Budget, first_fitting
+from cortex.terms.observations import ROWS, TOKENS
 
 Answer = dict[str, Any]
 #: bytes of a row or of an answer, in the form that the caller receives
@@ -64,13 +65,7 @@ def page_within(answer: Answer, room: int, offset: int, size: Size = size_of) ->
         return _with_query(answer, room, size)
     head = _with_query(answer | {name: []}, room, size)
     left = room - size(head) - _NEXT * ("next_offset" not in head)
-    fitting = dict[int, Any]()
-    for at in _order(rows):
-        taken = size(rows[at]) + 1
-        if taken > left:
-            break
-        left -= taken
-        fitting[at] = rows[at]
+    fitting = {at: rows[at] for at in first_fitting(_order(rows), lambda at: size(rows[at]) + 1, left)}
     if not fitting:
         at = _order(rows)[0]
         fitting[at] = _squeeze(rows[at], left, size)
@@ -174,12 +169,11 @@ def _shorten(value: Any, share: int, where: str, left: dict[str, int]) -> Any:
 
 def _first_items(items: Sequence[Any], share: int, where: str, left: dict[str, int]) -> list[Any]:
     """The first items that fit in `share` bytes, each cut to the same share."""
-    cut_items, used = [], 0
+    cut_items, budget = [], Budget(share)
     for at, item in enumerate(items):
         inside: dict[str, int] = {}
         cut = _shorten(item, share, where, inside)
-        used += len(orjson.dumps(cut)) + 1
-        if used > share:
+        if not budget.take(len(orjson.dumps(cut)) + 1):
             left[where] = left.get(where, 0) + len(items) - at
             break
         cut_items.append(cut)

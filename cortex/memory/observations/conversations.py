@@ -18,7 +18,8 @@ from cortex.memory.text import question_words
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts import sessions
 from cortex.memory.transcripts.search import session_answers
-from cortex.terms.observations import TOKEN_BYTES, TOKENS
+from cortex.terms.budget import TOKEN_BYTES, first_fitting
+from cortex.terms.observations import TOKENS
 
 #: exchanges that are examined for a page of prompts
 PROPOSED = 500
@@ -101,9 +102,7 @@ def session_summaries(library: Library, arguments: Arguments, notes: Sequence[No
     since, until = (min(moments), max(moments)) if moments else (0, 0)
     memory = library.memory
     projects = memory.projects.all_of(library.project)
-    room, session_rows = TOKEN_BYTES * arguments.get("max_tokens", TOKENS) // _SHARE, list[Answer]()
-    for row in reversed(session_answers.summaries(memory.store, projects, since=since, until=until)):
-        room -= len(orjson.dumps(row))
-        if room > 0:
-            session_rows.insert(0, row)
-    return {"sessions": session_rows} if session_rows else {}
+    room = TOKEN_BYTES * arguments.get("max_tokens", TOKENS) // _SHARE
+    newest = reversed(session_answers.summaries(memory.store, projects, since=since, until=until))
+    session_rows = first_fitting(newest, lambda row: len(orjson.dumps(row)), room - 1)
+    return {"sessions": session_rows[::-1]} if session_rows else {}

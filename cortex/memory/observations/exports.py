@@ -15,7 +15,7 @@ from cortex.memory.observations.rows import Arguments, record_of, type_of
 from cortex.memory.observations.selection import choose
 from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
-from cortex.terms.observations import TOKEN_BYTES
+from cortex.terms.budget import TOKEN_BYTES, Budget
 
 #: bytes of the fields around the observations of a page
 _ENVELOPE = 128
@@ -33,20 +33,19 @@ def export_observations(library: Library, arguments: Arguments) -> dict[str, Any
     page = notes_of(memory, numbers[: arguments["limit"]], {})
     head = "" if form != "jsonl" or arguments["cursor"] else f"{orjson.dumps(HEADER).decode()}\n"
     most = arguments["max_tokens"] * TOKEN_BYTES - _ENVELOPE
-    written, left_out, room, last = list[Any](), list[int](), most - len(orjson.dumps(head)), after
+    most -= len(orjson.dumps(head))
+    written, left_out, budget, last = list[Any](), list[int](), Budget(most), after
     for note in page:
         entry = _render(library, note, form)
         size = len(orjson.dumps(entry)) + 1
-        if size > most - len(orjson.dumps(head)):
-            size = len(str(note.number)) + 1
-            if size > room:
-                break
-            left_out.append(note.number)
-        elif size > room:
+        is_small = size <= most
+        if not budget.take(size if is_small else len(str(note.number)) + 1):
             break
-        else:
+        if is_small:
             written.append(entry)
-        room, last = room - size, note.number
+        else:
+            left_out.append(note.number)
+        last = note.number
     answer: dict[str, Any] = {"format": form, "count": len(written)}
     answer |= {"observations": written} if form == "json" else {"data": head + "".join(written)}
     answer |= {"left_out": left_out} if left_out else {}

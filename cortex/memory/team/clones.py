@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select
 
 from cortex.memory.briefings import handovers
-from cortex.memory.briefings.briefing import TOKEN_CHARS, TOKENS
+from cortex.memory.briefings.briefing import TOKENS
 from cortex.memory.library import Library
 from cortex.memory.library.queries import TOKENS_MIN
 from cortex.memory.review import acceptance, candidates
@@ -19,6 +19,7 @@ from cortex.memory.review.closed_notes import closed_hint
 from cortex.memory.store.tables import FOLLOWED, NOTE
 from cortex.memory.team.moved_projects import folders_with_notes, moved_hint
 from cortex.settings.folders.identity import origin_of
+from cortex.terms.budget import TOKEN_BYTES
 
 #: projects whose repositories are compared, the latest first: 20 µs each
 LOOKED_AT = 200
@@ -33,7 +34,7 @@ def briefing(
     """
     handed_over, is_old = handovers.latest(library)
     chars = len(f"{handed_over}\n\n") if handed_over else 0
-    room = max(TOKENS_MIN, tokens - chars // TOKEN_CHARS) if tokens >= TOKENS_MIN else tokens
+    room = max(TOKENS_MIN, tokens - chars // TOKEN_BYTES) if tokens >= TOKENS_MIN else tokens
     text = library.briefing(agent_id, compact=compact, tokens=room)["briefing"]
     parts = (text, handed_over) if is_old else (handed_over, text)
     return {"briefing": "\n\n".join(filter(None, (*parts, *hints(library))))}

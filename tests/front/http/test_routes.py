@@ -14,9 +14,11 @@ import zmq
 
 from cortex import __version__
 from cortex.front.http.access.tokens import add_named
+from cortex.front.http.projects import make_link
 from cortex.front.http.routes import events
 from cortex.front.link import Link
 from cortex.front.mcp.server import describe
+from cortex.front.usage import read_calls
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
@@ -159,6 +161,19 @@ def test_metrics_count_calls_by_tool_and_outcome(own_server):
     assert re.search(r'cortex_index_generation\{project="[^"]+"\} [1-9]', text)
     assert "cortex_call_seconds_bucket" in text
     assert 'cortex_requests{state="answering"} 1.0' in text
+
+
+def test_a_call_is_counted_once_for_metrics_the_page_and_stats(sample):
+    before = len([*read_calls(sample.config)])
+    with serving(sample, make=make_link) as server:
+        server.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate"})
+        server.ask("POST", "/v1/tools/cortex_exact", {"query": ""})
+        text = server.ask("GET", "/metrics")[2].decode()
+        counted = re.findall(r'cortex_calls_total\{code="(\w+)",tool="cortex_exact"\} ([\d.]+)', text)
+        hour = server.ask("POST", "/page/state/hour", {})[2]
+    recorded = [call.code for call in [*read_calls(sample.config)][before:]]
+    assert dict(counted) == dict.fromkeys(recorded, "1.0")
+    assert len(recorded) == len(counted) == sum(hour["calls"]) == 2
 
 
 def test_openapi_describes_every_tool_by_its_own_schema(server):

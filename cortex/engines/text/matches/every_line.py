@@ -19,6 +19,7 @@ from cortex.engines.text.matches.lines import (
     put_in_order,
 )
 from cortex.system.arrays import Array
+from cortex.terms.budget import Budget
 from cortex.terms.paths import is_built
 from ipc.messages import ExactHits, ExactSearch
 
@@ -113,13 +114,13 @@ def _number_rest(body: Body, marked: Marked, rest: Sequence[int], max_bytes: int
     none.
     """
     files: dict[str, list[int]] = {}
-    used = 0
+    budget = Budget(max_bytes)
     for at in _by_file(body, marked, rest):
         path, number = body.hits[marked.chunks[at]].path, int(marked.numbers[at])
         if not number:
             continue
-        used += len(str(number)) + _NUMBER_BYTES + (0 if path in files else len(path) + _PATH_BYTES)
-        if used > max_bytes:
+        size = len(str(number)) + _NUMBER_BYTES + (0 if path in files else len(path) + _PATH_BYTES)
+        if not budget.take(size):
             break
         files.setdefault(path, []).append(number)
     return tuple((path, tuple(sorted(numbers))) for path, numbers in files.items())

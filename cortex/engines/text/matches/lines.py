@@ -18,6 +18,7 @@ from cortex.engines.text.matches.kinds import KINDS, NUMBERS, Kind
 from cortex.engines.text.matches.line_coverage import LOOSE, NOTHING, PARTIAL
 from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.system.arrays import Array
+from cortex.terms.budget import Budget
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_built, is_unshipped
 from ipc.messages import Hit
@@ -200,15 +201,15 @@ def group_lines(
         return len(path) + TEXT_ENTRY_BYTES if as_text else ENTRY_BYTES + 2 * len(path)
 
     out: list[Group] = []
-    used = 0
+    budget = Budget(max_bytes)
     for at in order.places[which]:
         kind, hit = KINDS[order.kinds[at]], body.hits[marked.chunks[at]]
         last = out[-1] if out else None
         goes_on = last is not None and (last.kind, last.hit.path) == (kind, hit.path)
         number, line = int(marked.numbers[at]), body.texts.line(int(marked.begins[at]))
         line += _describe_omitted(body, marked, order, at)
-        used += len(line) + len(str(number)) + 4 + (0 if goes_on else head_bytes(hit.path))
-        if used > max_bytes and last is not None:
+        size = len(line) + len(str(number)) + 4 + (0 if goes_on else head_bytes(hit.path))
+        if not budget.take(size, sure=last is None):
             break
         if last is not None and goes_on:
             out[-1] = replace(last, lines=(*last.lines, (number, line)))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated, Any
 
 import orjson
 from msgspec import Meta
 
-from cortex.ask.multi_project.search import find_in_projects
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import find
@@ -39,30 +37,13 @@ async def flat_answer(
     """Return the hits of `question` (its detail is "snippet") in the flat shape. With several
     `projects` each hit has its "project". Raises as `find`.
     """
-    if projects:
-        joint = await find_in_projects(context, projects, question)
-        hits = [
-            {"project": result.project} | _hit(result.ranked, result.chunk, question, stale=result.stale)
-            for result in joint.results
-        ]
-        nothing = joint.fan_out.explain_nothing
-        index = partial(joint.fan_out.index, visible={result.project for result in joint.results})
-        truncated, notes = joint.truncated, joint.notes
-    else:
-        turn, results = await find(context, question)
-        stale = turn.stale(ranked.hit.path for ranked in results.hits)
-        hits = [
-            _hit(ranked, raw, question, stale=ranked.hit.path in stale)
-            for ranked, raw in zip(results.hits, results.chunks, strict=True)
-        ]
-        nothing, index = turn.explain_nothing, partial(turn.index)
-        truncated, notes = results.truncated, results.notes
-    answer: dict[str, Any] = {"hits": hits}
-    if truncated:
-        answer["truncated"] = True
-    if not hits:
-        answer["suggestion"] = nothing(question.filters)
-    return answer | {"index": index(notes)}
+    page = await find(context, question, projects)
+    hits = [
+        page.fan_out.name_project(placed.hit.project)
+        | _hit(placed.hit.ranked, placed.chunk, question, stale=placed.stale)
+        for placed in page.results
+    ]
+    return {"hits": hits} | page.end(question)
 
 
 def _hit(ranked: Ranked, raw: bytes, question: Search, *, stale: bool) -> dict[str, Any]:

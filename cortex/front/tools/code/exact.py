@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.exact import exact
-from cortex.ask.multi_project.exact import exact_in_projects
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Exact
 from cortex.front.tools.arguments import (
@@ -67,6 +66,4 @@ async def cortex_exact(
         max_tokens=max_tokens,
         facets=facets,
     )
-    if projects:
-        return await exact_in_projects(context, projects, question)
-    return await exact(context, question)
+    return await exact(context, question, projects)

@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
-from ipc.messages import GraphOperation
+from ipc.messages import GraphOperation, GraphSearch
 
 
 async def cortex_graph(
@@ -38,7 +37,7 @@ async def cortex_graph(
     """
     return await graph(
         context,
-        Graph(
+        GraphSearch(
             operation=operation,
             target=target,
             to=to,
@@ -50,6 +49,6 @@ async def cortex_graph(
             max_results=max_results,
             max_per_level=max_per_level,
             offset=offset,
-            detail=detail,
         ),
+        detail,
     )

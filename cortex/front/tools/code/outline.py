@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.questions import Outline
+from cortex.ask.questions import budget
 from cortex.ask.structure import outline
 from cortex.front.tools.arguments import MaxTokens
+from ipc.messages import OutlineSearch
 
 
 async def cortex_outline(
@@ -26,4 +27,4 @@ async def cortex_outline(
 
     Example: {"path": "src/auth", "max_tokens": 2000}
     """
-    return await outline(context, Outline(path, max_tokens))
+    return await outline(context, OutlineSearch(path, budget(max_tokens)))

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.questions import Pattern
 from cortex.ask.structure import pattern as find
 from cortex.front.tools.arguments import ExcludePaths, Paths
+from ipc.messages import PatternSearch
 
 
 async def cortex_pattern(
@@ -32,4 +32,4 @@ async def cortex_pattern(
 
     Example: {"pattern": "requests.get($URL, $$$REST)", "language": "python"}
     """
-    return await find(context, Pattern(pattern, language, paths, exclude_paths, limit))
+    return await find(context, PatternSearch(pattern, language, paths, exclude_paths, limit))

@@ -10,7 +10,6 @@ from msgspec import Meta
 
 from cortex.ask.code_notes.merged_order import merge_rows
 from cortex.ask.exploring.unit_answer import answer_with_code
-from cortex.ask.multi_project.search import search_in_projects
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import search
@@ -117,14 +116,12 @@ async def cortex_search(
         max_tokens=max_tokens,
         explain=explain,
     )
-    if projects:
-        return await search_in_projects(context, projects, question)
-    if asks == "code" and context.audience == "agent" and question.is_plain:
+    if asks == "code" and not projects and context.audience == "agent" and question.is_plain:
         answer = await answer_with_code(context, question)
         if answer is not None:
             return answer
     if asks == "code":
-        return await search(context, question)
+        return await search(context, question, projects)
     code, notes = await asyncio.gather(
         search(context, question), _notes_or_reason(context, note_arguments, limit)
     )
