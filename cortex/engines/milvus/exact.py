@@ -21,10 +21,9 @@ from cortex.engines.milvus.storage.collection import FIELDS
 from cortex.engines.text.counts import keywords
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory
-from cortex.engines.text.matches.compile import AnyTerm, NearTerm, PrefixTerm, find_table_query
 from cortex.engines.text.matches.lines import CHUNKS_MAX
 from cortex.engines.text.snapshot import TextSnapshot
-from cortex.engines.text.words import Words
+from cortex.engines.text.words import Words, find_table_query, with_underscores
 from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.tree import (
@@ -91,8 +90,7 @@ class ExactSnapshot:
         holding = {}
         for field, word in keywords(query, match_type, make_schema()):
             if field in _COUNTED:
-                written = word.replace(tokens.UNDERSCORE, "_")
-                mask = self.words.holding((written,), words_only=field == "text")
+                mask = self.words.holding([with_underscores(word)], words_only=field == "text")
                 holding[f"{field} {word}"] = int(np.count_nonzero(mask))
         return WordCounts(self._rows.generation, self._rows.live_count, holding)
 
@@ -141,29 +139,19 @@ class ExactSnapshot:
     def _rows_holding(self, text: str) -> Array:
         """Rows that hold all parts of `text`, or one of its words undivided."""
         parts, whole_words = tokens.part_words(text), tokens.whole_words(text)
-        ways = [[name_part] for name_part in parts]
-        masks = [self.words.holding(way) for way in ways]
+        masks = (self.words.holding([part]) for part in parts)
         every = _combine_sets(np.logical_and, masks, self._rows.live)
         if len(whole_words) == 1:
-            word = whole_words[0].replace(tokens.UNDERSCORE, "_")
+            word = with_underscores(whole_words[0])
             every = every | self.words.holding((word, word.replace("_", "")))
         elif whole_words:
-            words = (
-                self.words.holding((whole_word.replace(tokens.UNDERSCORE, "_"),))
-                for whole_word in whole_words
-            )
+            words = (self.words.holding([with_underscores(word)]) for word in whole_words)
             every = every | _combine_sets(np.logical_and, words, self._rows.live)
         return every
 
     def _rows_near(self, leaf: Wildcard | Fuzzy) -> Array:
-        match find_table_query(leaf):
-            case AnyTerm(terms=terms):
-                return self.words.holding(terms)
-            case PrefixTerm(starts=starts):
-                return _combine_sets(np.logical_or, map(self.words.starting, starts), self._rows.live)
-            case NearTerm(word=word, distance=distance, most=most):
-                return self.words.rows_near(word, distance, most)
-        return self._rows.live
+        query = find_table_query(leaf)
+        return self._rows.live if query is None else self.words.matching(query)
 
     def _snapshot(self, candidates: Array) -> TextSnapshot:
         """A text snapshot of the candidates alone, with the table of words of all rows."""
