@@ -267,8 +267,8 @@ class _Loop:
         poller.register(self.socket, zmq.POLLIN)
         poller.register(listener.socket, zmq.POLLIN)
         poller.register(wake, zmq.POLLIN)
-        patience = getattr(self.worker, "patience", _usual_patience)
-        is_over = getattr(self.worker, "is_over", _never)
+        patience = getattr(self.worker, "patience", lambda: CHECK_S)
+        is_over = getattr(self.worker, "is_over", lambda: False)
         checked = -math.inf  # never, even if the machine has just started
         while not (stop.is_set() or is_over()):
             left_s = max(0.0, min(checked + patience() - time.monotonic(), listener.patience_s))
@@ -345,14 +345,6 @@ class _Loop:
             return
         with contextlib.suppress(zmq.Again):
             self.socket.send_multipart([identity, reply_frame(reply, request)], zmq.NOBLOCK)
-
-
-def _usual_patience() -> float:
-    return CHECK_S
-
-
-def _never() -> bool:
-    return False
 
 
 def _reload(worker: Worker) -> None:

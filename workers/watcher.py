@@ -107,14 +107,7 @@ class WatcherWorker:
 
     def status(self) -> Status:
         generation = self._builder.current
-        info = {
-            "rows": generation.rows,
-            "segments": len(generation.segments),
-            "deleted": generation.deleted_count,
-            "vectors": sum(segment.vectors for segment in generation.segments),
-            "chunk_files": len(generation.files),
-            "sequence": generation.sequence,
-            "model": generation.model,
+        info = generation.status() | {
             "watching": "events" if self._following.by_events else "polling",
             "warnings": list(self._builder.warnings),
             "foreign_files": self._foreign_files(),

@@ -232,14 +232,14 @@ class _InotifyFolders:
 
 class _RecursiveWatch:
     def __init__(self, root: Path, changes: Changes) -> None:
-        from watchdog.observers import Observer
+        from watchdog.observers import Observer  # it calls only `dispatch`
 
         self._root = str(root)
         self._changes = changes
         self._folders: set[str] = set()
         self._observer = Observer()
         self._observer.daemon = True
-        self._observer.schedule(self, self._root, recursive=True)  # type: ignore[arg-type] - it only calls `dispatch`
+        self._observer.schedule(self, self._root, recursive=True)  # type: ignore[arg-type]
         self._observer.start()
 
     def enter(self, folder: str) -> None:

@@ -13,6 +13,7 @@ import orjson
 
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
+from cortex.generation.segments.segment import join_column
 from cortex.system.arrays import Array
 from cortex.terms.kinds import ROUTE_KINDS
 from ipc.messages import GraphHits, OutlineSearch
@@ -32,7 +33,7 @@ def count_users(graph: Graph) -> Array:
     """
     counted = (graph.edges[:, 7] == 0) & ~np.isin(graph.edges[:, 2], _OF_ROUTES)
     edges = graph.edges[counted, :2].astype("<i8")
-    outer = graph.names.numbers(_above_keys(graph))
+    outer = graph.names.numbers(join_column(graph.names.segments, "above_keys", "<u8"))
     # The last element answers index -1: nothing encloses it.
     up = np.full(len(graph.names) + 1, -1, "<i8")
     up[graph.nodes[::-1, 0]] = outer[::-1]
@@ -42,15 +43,6 @@ def count_users(graph: Graph) -> Array:
         at = up[at]
     pairs = np.unique(edges[~inside, 0] * len(graph.names) + edges[~inside, 1])
     return np.bincount(pairs % max(1, len(graph.names)), minlength=len(graph.names))
-
-
-def _above_keys(graph: Graph) -> Array:
-    segments = graph.names.segments
-    return (
-        np.concatenate([segment.arrays["above_keys"] for segment in segments])
-        if segments
-        else np.zeros(0, "<u8")
-    )
 
 
 def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from cortex.engines.text.counts import keywords
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory
 from cortex.engines.text.matches.lines import CHUNKS_MAX
+from cortex.engines.text.matches.matching import combine_sets
 from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.words import Words, find_table_query, with_underscores
 from cortex.query.check import check_query
@@ -125,28 +125,32 @@ class ExactSnapshot:
             case Boost(child=child):
                 return self._may_match(child)
             case And(children=children):
-                return _combine_sets(np.logical_and, map(self._may_match, children), self._rows.live)
+                return self._combine(np.logical_and, map(self._may_match, children))
             case Or(children=children, required=required):
                 if required:
-                    return _combine_sets(np.logical_and, map(self._may_match, required), self._rows.live)
-                return _combine_sets(np.logical_or, map(self._may_match, children), self._rows.live)
+                    return self._combine(np.logical_and, map(self._may_match, required))
+                return self._combine(np.logical_or, map(self._may_match, children))
             case Term(field="text", text=text) | Phrase(field="text", text=text):
                 return self._rows_holding(text)
             case Wildcard(field="text") | Fuzzy(field="text"):
                 return self._rows_near(node)
         return self._rows.live
 
+    def _combine(self, how: Any, sets: Iterable[Array]) -> Array:
+        combined = combine_sets(how, sets)
+        return self._rows.live if combined is None else combined
+
     def _rows_holding(self, text: str) -> Array:
         """Rows that hold all parts of `text`, or one of its words undivided."""
         parts, whole_words = tokens.part_words(text), tokens.whole_words(text)
         masks = (self.words.holding([part]) for part in parts)
-        every = _combine_sets(np.logical_and, masks, self._rows.live)
+        every = self._combine(np.logical_and, masks)
         if len(whole_words) == 1:
             word = with_underscores(whole_words[0])
             every = every | self.words.holding((word, word.replace("_", "")))
         elif whole_words:
             words = (self.words.holding([with_underscores(word)]) for word in whole_words)
-            every = every | _combine_sets(np.logical_and, words, self._rows.live)
+            every = every | self._combine(np.logical_and, words)
         return every
 
     def _rows_near(self, leaf: Wildcard | Fuzzy) -> Array:
@@ -165,8 +169,3 @@ class ExactSnapshot:
 def _join_text(head: bytes, text: bytes) -> dict[str, Any]:
     body: dict[str, Any] = orjson.loads(head)
     return body | {"text": text[:-1].decode()}
-
-
-def _combine_sets(how: Any, sets: Iterable[Array], nothing: Array) -> Array:
-    masks = list(sets)
-    return reduce(how, masks) if masks else nothing

@@ -26,7 +26,6 @@ from cortex.engines.text.matches.verify import divide_query
 from cortex.engines.text.pages import IdOrder, Pages, page_of
 from cortex.engines.text.suggest import SuggestionContext, explain_nothing
 from cortex.engines.text.words import Words
-from cortex.generation.candidates import make_signals
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
 from cortex.query.check import check_query
@@ -93,17 +92,14 @@ class TextSnapshot:
         """The best `limit` chunks of each lane. Raises BadQuery for an empty query."""
         check_query(request.query)
         limit = max(1, request.limit)
-        ordinals, values = text_signals.find_lanes(
+        lane_hits = text_signals.find_lanes(
             self._index,
             Counts(self._searcher, self._documents, request.counts),
             request.query,
             limit,
             self._sieve(request.filters),
         )
-        most = values.max(axis=1, initial=0.0).tolist()
-        stats = {f"{name}_max": value for name, value in zip(text_signals.LANES, most, strict=True)}
-        stats |= {"files": float(len(self._rows.path_names)), "chunks": float(self._searcher.num_docs)}
-        return make_signals(self._rows, ordinals, text_signals.LANES, values, stats)
+        return text_signals.make_lane_signals(self._rows, lane_hits, self._searcher.num_docs)
 
     def count_words(self, request: CountWords) -> WordCounts:
         """The number of chunks with each word of a question. Raises BadQuery for an empty

@@ -22,7 +22,7 @@ import math
 import mmap
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -115,6 +115,11 @@ class Blocks:
     @property
     def nbytes(self) -> int:
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+def join_column(segments: Sequence[Segment], name: str, dtype: str) -> Array:
+    """Return a section of all segments, one after the other; of `dtype` without any."""
+    return np.concatenate([segment.arrays[name] for segment in segments] or [np.zeros(0, dtype)])
 
 
 def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], meta: Mapping[str, Any]) -> None:

@@ -111,12 +111,12 @@ class Matching:
                 inner = self._combine(child)
                 return None if inner is None else self._live & ~inner
             case And(children=children):
-                return _combine_sets(np.logical_and, map(self._combine, children))
+                return combine_sets(np.logical_and, map(self._combine, children))
             case Or(children=children, required=required, excluded=excluded):
-                wanted = _combine_sets(np.logical_and, map(self._combine, required))
+                wanted = combine_sets(np.logical_and, map(self._combine, required))
                 if wanted is None:
-                    wanted = _combine_sets(np.logical_or, map(self._combine, children))
-                unwanted = _combine_sets(np.logical_or, map(self._combine, excluded))
+                    wanted = combine_sets(np.logical_or, map(self._combine, children))
+                unwanted = combine_sets(np.logical_or, map(self._combine, excluded))
                 if unwanted is None:
                     return wanted
                 return (self._live if wanted is None else wanted) & ~unwanted
@@ -152,6 +152,6 @@ class Matching:
         return self.key_index.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
-def _combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
+def combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
     masks = [mask for mask in sets if mask is not None]
     return reduce(how, masks) if masks else None

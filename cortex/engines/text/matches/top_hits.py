@@ -60,11 +60,12 @@ class FilterQueries:
         if filters not in self._queries:
             if len(self._queries) >= MASKS_MAX:
                 self._queries.clear()
-            # As in Rows.paths: a tag that equals a file's path is a path.
+            # As in Masks.paths: a tag that equals a file's path is a path.
             tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
-            paths = self._rows.paths(filters)
-            languages = self._rows.languages(filters.language) if filters.language else []
-            meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
+            masks = self._rows.masks
+            paths = masks.paths(filters)
+            languages = masks.languages(filters.language) if filters.language else []
+            meant = replace(filters, chunk_types=tuple(masks.kinds(filters.chunk_types)))
             self._queries[filters] = compile_filters(meant, paths, tags, languages, Target(self._schema))
         return self._queries[filters]
 
@@ -145,17 +146,21 @@ class HitFinder:
         query, mask = compile_query(node, to), self._rows.mask(filters)
         if filters != Filters() and mask.mean() < MASK_SHARE:
             query = add_filter(query, self.filter_query(filters))
+        best, count, matching = self._fetch_best(node, query, wanted)
+        folded = self.folds.fold(matching & mask)
+        return self._best_among(query, folded, wanted, best, count), folded
+
+    def _fetch_best(self, node: Node, query: tantivy.Query, wanted: int) -> tuple[ScoredRows, int, Array]:
+        """(the first matches of `query`, best first; the number of all; all of them, bool [all
+        rows]). `node`: the query as a tree.
+        """
         matching = self._matching.rows_from_table(node)
         limit = 4 * wanted if matching is not None else max(2 * wanted, self._limits.fetch)
         best, count = self._matching.best(query, limit)
-        if matching is None:
-            if count <= limit:
-                matching = np.zeros(len(mask), bool)
-                matching[best.ordinals] = True
-            else:
-                matching = self._matching.matching_rows(node)
-        folded = self.folds.fold(matching & mask)
-        return self._best_among(query, folded, wanted, best, count), folded
+        if matching is None and count <= limit:
+            matching = np.zeros(len(self._rows), bool)
+            matching[best.ordinals] = True
+        return best, count, self._matching.matching_rows(node) if matching is None else matching
 
     def _best_in_tiers(
         self, tiers: Tiers, filters: Filters, wanted: int, to: Target
@@ -172,17 +177,9 @@ class HitFinder:
         if same is None or tiers.same is None:
             folded = self.folds.fold(matching & mask)
             return _take_scored(folded, scores), folded
-        same_rows = self._matching.rows_from_table(tiers.same)
-        limit = 4 * wanted if same_rows is not None else max(2 * wanted, self._limits.fetch)
-        best, count = self._matching.best(same, limit)
-        if same_rows is not None:
-            matching |= same_rows
-        elif count <= limit:
-            matching[best.ordinals] = True
-        else:
-            matching |= self._matching.matching_rows(tiers.same)
-        folded = self.folds.fold(matching & mask)
-        if count > limit:
+        best, count, same_rows = self._fetch_best(tiers.same, same, wanted)
+        folded = self.folds.fold((matching | same_rows) & mask)
+        if count > len(best):
             best = self._best_among(same, folded, wanted, best, count)
             if len(best) >= wanted:  # exact matches of the word fill the page
                 return ScoredRows(best.ordinals, best.scores + scores[best.ordinals]), folded
