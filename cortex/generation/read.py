@@ -19,7 +19,7 @@ from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, rows_with_tags
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segments import packing
-from cortex.generation.segments.segment import Segment, join_column, open_segment
+from cortex.generation.segments.segment import Segment, join_column, number_names, open_segment
 from cortex.system.arrays import Array
 from cortex.terms.records import GENERATED, VENDORED, covers
 from ipc.messages import Filters, Hit
@@ -260,16 +260,12 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
     columns: dict[str, Array] = {}
     names: dict[str, list[str]] = {}
     for column in ("path", "type", "language", "model"):
-        table: dict[str, int] = {}
-        parts: list[Array] = []
-        for segment in segments:
-            local = np.array(
-                [table.setdefault(n, len(table)) for n in segment.meta[f"{column}_names"]], "<u4"
-            )
+        tables, names[column] = number_names(segment.meta[f"{column}_names"] for segment in segments)
+        parts = [np.zeros(0, "<u4")]
+        for table, segment in zip(tables, segments, strict=True):
             ordinals = segment.arrays[column]
-            parts.append(local[ordinals] if len(ordinals) else ordinals)
-        columns[column] = np.concatenate(parts) if parts else np.zeros(0, "<u4")
-        names[column] = list(table)
+            parts.append(table[ordinals] if len(ordinals) else ordinals)
+        columns[column] = np.concatenate(parts)
     for column in ("start_line", "end_line"):
         columns[column] = join_column(segments, column, "<u4")
     columns |= {name: np.zeros(len(keys), "<u4") for name in COUNTS}

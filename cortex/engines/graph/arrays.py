@@ -26,6 +26,7 @@ from cortex.generation.graph import (
     texts_of,
     unresolved_of,
 )
+from cortex.generation.references import find_places
 from cortex.generation.segments.segment import Segment, join_column, open_segment
 from cortex.graph.frameworks.match import match_requests
 from cortex.system.arrays import Array
@@ -85,10 +86,7 @@ class Names:
 
     def numbers(self, keys: Array) -> Array:
         """The numbers (i64 [m]) of keys (u64 [m]); -1 for a key that no segment has."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
+        return find_places(self.keys, keys)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,13 @@ def join_column(segments: Sequence[Segment], name: str, dtype: str) -> Array:
     return np.concatenate([segment.arrays[name] for segment in segments] or [np.zeros(0, dtype)])
 
 
+def number_names(lists: Iterable[Sequence[str]]) -> tuple[list[Array], list[str]]:
+    """Return (for each list the ordinal of each name in one table, u32; the names of the table)."""
+    table: dict[str, int] = {}
+    ordinals = [np.array([table.setdefault(name, len(table)) for name in names], "<u4") for names in lists]
+    return ordinals, list(table)
+
+
 def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], meta: Mapping[str, Any]) -> None:
     """Write a segment, synced, in one rename.
 
