@@ -43,7 +43,7 @@ class MirrorWorker:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         self._stop.set()
         self._thread.join()
         self._mirror.close()
