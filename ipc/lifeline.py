@@ -22,7 +22,11 @@ def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> Non
     Only a pipe or a socket is a lifeline: a terminal or /dev/null is not.
     """
     try:
-        if not sys.stdin or os.isatty(0) or not _is_pipe(0):
+        if (
+            not sys.stdin
+            or os.isatty(0)
+            or not (stat.S_ISFIFO(mode := os.fstat(0).st_mode) or stat.S_ISSOCK(mode))
+        ):
             return
     except (OSError, ValueError):
         return
@@ -41,8 +45,3 @@ def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> Non
         os._exit(1)  # something hangs, and no parent is left to kill us
 
     threading.Thread(target=wait, name="life-line", daemon=True).start()
-
-
-def _is_pipe(descriptor: int) -> bool:
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

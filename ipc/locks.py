@@ -126,7 +126,7 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
         if lock := try_lock(path):
             return lock
         if time.monotonic() >= deadline:
-            raise refusal(str(_read_holder(path) or "unknown"))
+            raise refusal(str(holder_of(path) or "unknown"))
         time.sleep(POLL_S)  # a blocking lock has no deadline
 
 
@@ -146,17 +146,6 @@ def holder_of(path: str | os.PathLike[str]) -> int | None:
     finally:
         os.close(descriptor)
     return None
-
-
-def _read_holder(path: str | os.PathLike[str]) -> int:
-    try:
-        descriptor = _open(path, os.O_RDONLY)
-    except OSError:
-        return 0
-    try:
-        return _holder_number(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _open(path: str | os.PathLike[str], flags: int) -> int:

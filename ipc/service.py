@@ -16,7 +16,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -74,7 +74,8 @@ class Worker(Protocol):
         Called at each event and every CHECK_S, so periodic work belongs here. An optional method
         `patience()` returns the seconds between two calls while periodic work waits. Must not raise
         for damaged files. If an optional method `is_over()` returns True, the process ends to be
-        restarted.
+        restarted. Optional methods `start()` and `close()` are called before the first request and
+        at the end.
         """
         ...
 
@@ -118,7 +119,7 @@ def serve(
     process by SIGPROF: waiting clients ask its replacement.
     """
     context: zmq.Context[Any] = zmq.Context()
-    with hold_place(runtime_dir, f"{name}.{replica}"):
+    with _running(worker), hold_place(runtime_dir, f"{name}.{replica}"):
         path = runtime_dir / f"{name}.{replica}.sock"
         socket, leave = _bind(context, bind or path)
         listener = Listener(context, runtime_dir)
@@ -183,16 +184,26 @@ class Serving:
             return
         listener = Listener(context, self._folder)
         self._ready.put(None)
-        try:
-            _Loop(worker, socket, 0.0).run(listener, (self._stop, self._wake[0]))
-        finally:
-            self._path.unlink(missing_ok=True)
-            socket.close()
-            listener.close()
-            leave()
-            context.term()
-            if close := getattr(worker, "close", None):
-                close()
+        with _running(worker):
+            try:
+                _Loop(worker, socket, 0.0).run(listener, (self._stop, self._wake[0]))
+            finally:
+                self._path.unlink(missing_ok=True)
+                socket.close()
+                listener.close()
+                leave()
+                context.term()
+
+
+@contextlib.contextmanager
+def _running(worker: Worker) -> Iterator[None]:
+    if start := getattr(worker, "start", None):
+        start()
+    try:
+        yield
+    finally:
+        if close := getattr(worker, "close", None):
+            close()
 
 
 def hold_place(runtime_dir: Path, name: str) -> Lock:
@@ -267,8 +278,8 @@ class _Loop:
         poller.register(self.socket, zmq.POLLIN)
         poller.register(listener.socket, zmq.POLLIN)
         poller.register(wake, zmq.POLLIN)
-        patience = getattr(self.worker, "patience", _usual_patience)
-        is_over = getattr(self.worker, "is_over", _never)
+        patience = getattr(self.worker, "patience", lambda: CHECK_S)
+        is_over = getattr(self.worker, "is_over", lambda: False)
         checked = -math.inf  # never, even if the machine has just started
         while not (stop.is_set() or is_over()):
             left_s = max(0.0, min(checked + patience() - time.monotonic(), listener.patience_s))
@@ -345,14 +356,6 @@ class _Loop:
             return
         with contextlib.suppress(zmq.Again):
             self.socket.send_multipart([identity, reply_frame(reply, request)], zmq.NOBLOCK)
-
-
-def _usual_patience() -> float:
-    return CHECK_S
-
-
-def _never() -> bool:
-    return False
 
 
 def _reload(worker: Worker) -> None:

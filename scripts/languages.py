@@ -14,8 +14,8 @@ from pathlib import Path
 
 from cortex.graph.languages.table import LANGUAGES
 from cortex.indexer.chunkers import CHUNKERS_VERSION
+from cortex.indexer.chunkers.frame import HEAD_LINES
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
-from cortex.indexer.syntax.origins import HEAD_LINES
 from cortex.indexer.syntax.parse import PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE
 from cortex.indexer.syntax.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
 from cortex.terms.kinds import DATA_KINDS

@@ -22,7 +22,7 @@ from cortex.engines import serving
 from cortex.engines.graph import arrays
 from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.serving import EngineWorker
-from cortex.engines.text import snapshot
+from cortex.engines.text import pages
 from cortex.engines.text.index.checksums import META
 from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
@@ -136,9 +136,9 @@ def test_an_exploration_asks_the_graph_for_what_it_needs_at_once(served):
 
 def test_internal_searches_of_an_exploration_return_no_chunks(served, monkeypatch):
     replies, cut, handlers = [], [], served.workers["text"].handlers
-    search, make = handlers[ExactSearch], snapshot.cut_chunk
+    search, make = handlers[ExactSearch], pages.cut_chunk
     monkeypatch.setitem(handlers, ExactSearch, lambda request: replies.append(search(request)) or replies[-1])
-    monkeypatch.setattr(snapshot, "cut_chunk", lambda *of: cut.append(of) or make(*of))
+    monkeypatch.setattr(pages, "cut_chunk", lambda *of: cut.append(of) or make(*of))
     count_messages(served, "cortex_explore", query="why is `lock_7` taken?")
     assert sum(len(reply.hits) for reply in replies) > 0
     assert not any(reply.chunks for reply in replies)
@@ -185,7 +185,7 @@ def test_an_outline_of_a_file_without_symbols_looks_for_no_names_that_are_like_i
 def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, monkeypatch):
     count_messages(served, "cortex_search", query="where is the lock taken")
     text = served.workers["text"]
-    showing = text._snapshots.get(0)[Show].__self__
+    showing = text._snapshots.get(0)[1][Show].__self__
     text.reload()
     text.reload()
     assert showing._sources  # the next query is often about the same

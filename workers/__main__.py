@@ -28,6 +28,7 @@ from cortex.system.errors import (
 )
 from cortex.system.process import re_exec
 from cortex.system.terminal import escape_in_line, log_to_stderr
+from ipc.service import serve
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,8 +55,10 @@ def main(arguments: list[str] | None = None) -> int:
             module = f"workers.{options.name}"
             if options.name not in [worker for kind in KINDS.values() for worker in kind.workers]:
                 parser.error(f"with this configuration there is no worker {options.name!r}")
-        run = importlib.import_module(module).run
-        code: int = run(owner, replica=options.replica, bind=options.bind)
+        if options.replica and options.name in MEMORY.workers:
+            parser.error("there is one memory worker only, for there is one owner of the store")
+        worker = importlib.import_module(module).make(owner)
+        code = serve(options.name, worker, owner.runtime_dir, replica=options.replica, bind=options.bind)
     except Occupied as error:
         print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_OCCUPIED

@@ -15,7 +15,7 @@ from cortex.embedders import Embedder, open_embedder
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError, TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
-from ipc.service import CHECK_S, Identity, serve
+from ipc.service import CHECK_S, Identity
 
 #: largest number of texts in a request; a query is one
 TEXTS_MAX = 1024
@@ -73,5 +73,4 @@ class EmbedWorker:
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
 
 
-def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    return serve("embed", EmbedWorker(config), config.runtime_dir, replica=replica, bind=bind)
+make = EmbedWorker

@@ -23,7 +23,7 @@ from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add, is_installed
 from ipc.locks import Lock, clear_place, try_lock
 from ipc.messages import Message, Status
-from ipc.service import Identity, serve
+from ipc.service import Identity
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class MilvusWorker:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         self._stop.set()
         if self._thread.ident is not None:  # None before `start`
             self._thread.join()
@@ -233,14 +233,9 @@ def _take_turns(answer: Callable[..., Any], turn: Callable[[], Any]) -> Callable
     return handle
 
 
-def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
+def make(config: Config) -> MilvusWorker:
     if not is_installed("milvus_lite"):
         raise Misconfigured(
             f"milvus.uri names a file of milvus-lite, which is not installed: {how_to_add('milvus')}."
         )
-    worker = MilvusWorker(config, milvus_place(config))
-    try:
-        worker.start()
-        return serve("milvus", worker, config.runtime_dir, replica=replica, bind=bind)
-    finally:
-        worker.stop()
+    return MilvusWorker(config, milvus_place(config))

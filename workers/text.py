@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
-from ipc.service import serve
 
 
 def make(config: Config) -> EngineWorker:
@@ -14,7 +13,3 @@ def make(config: Config) -> EngineWorker:
     if config.store:
         worker.add_handlers(config.store.joint(config).handlers)
     return worker
-
-
-def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    return serve("text", make(config), config.runtime_dir, replica=replica, bind=bind)

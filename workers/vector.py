@@ -13,7 +13,6 @@ from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError
 from ipc.messages import MeaningSearch, Message, VectorSearch
-from ipc.service import serve
 
 
 def make(config: Config) -> EngineWorker:
@@ -41,7 +40,3 @@ def make(config: Config) -> EngineWorker:
     with contextlib.suppress(CortexError):  # the first query reports the fault
         open_embedder(config).embed([], "query")
     return worker
-
-
-def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    return serve("vector", make(config), config.runtime_dir, replica=replica, bind=bind)

@@ -26,7 +26,7 @@ from cortex.system.process.re_exec import Growth
 from cortex.system.process.timers import paced
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
-from ipc.service import Identity, serve
+from ipc.service import Identity
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ class WatcherWorker:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Stop after the current publish."""
         self._stop.set()
         self._following.stop()
@@ -107,14 +107,7 @@ class WatcherWorker:
 
     def status(self) -> Status:
         generation = self._builder.current
-        info = {
-            "rows": generation.rows,
-            "segments": len(generation.segments),
-            "deleted": generation.deleted_count,
-            "vectors": sum(segment.vectors for segment in generation.segments),
-            "chunk_files": len(generation.files),
-            "sequence": generation.sequence,
-            "model": generation.model,
+        info = generation.status() | {
             "watching": "events" if self._following.by_events else "polling",
             "warnings": list(self._builder.warnings),
             "foreign_files": self._foreign_files(),
@@ -362,12 +355,3 @@ class WatcherWorker:
 def make(config: Config) -> Any:
     """Return the publisher, or for an index in a store the worker that mirrors it here."""
     return config.store.mirror(config) if config.store else WatcherWorker(config)
-
-
-def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    worker = make(config)
-    worker.start()
-    try:
-        return serve("watcher", worker, config.runtime_dir, replica=replica, bind=bind)
-    finally:
-        worker.stop()

@@ -72,9 +72,9 @@ class Engine(Protocol):
         """
         ...
 
-    def files(self, token: str) -> Sequence[Path]:
-        """The files of `token`, each written once: a changed one is damaged."""
-        ...
+    def files(self, token: str) -> Sequence[Path]:  # noqa: ARG002
+        """The files of `token`, each written once: a changed one is damaged. None by default."""
+        return ()
 
     def build(self, change: Change) -> str:
         """Index a change; return the token of generation `change.number`, which is the last token
@@ -101,11 +101,11 @@ class Engine(Protocol):
         """
         ...
 
-    def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
-        """Remove files older than `older_than_s` that none of `tokens` names; return their
-        names.
+    def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
+        """Remove files older than `older_than_s` that none of `tokens` names; return their names.
+        There are none by default.
         """
-        ...
+        return []
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:
         """Facts for a person about the index that serves `generation`, JSON-able. Opens nothing."""
@@ -113,10 +113,10 @@ class Engine(Protocol):
 
     def release(self) -> None:
         """Free the memory that only `build` needs: no build is due for a while. `build` restores
-        it.
+        it. There is none by default.
         """
-        ...
+        return
 
     def close(self) -> None:
-        """Free everything; safe to call twice, and `resume` may follow."""
-        ...
+        """Free everything; safe to call twice, and `resume` may follow. Nothing by default."""
+        return

@@ -86,10 +86,9 @@ class EngineWorker:
 
     def _answer(self, request: Any) -> Message:
         self._was_asked = True
-        handle = self._snapshots.get(request.generation)[type(request)]
-        number = self._snapshots.number_of(request.generation)
+        number, handlers = self._snapshots.get(request.generation)
         try:
-            reply = handle(request)
+            reply = handlers[type(request)](request)
         except BaseException as error:  # tantivy panics over files that were overwritten
             self._check(number, within_s=0.0)
             if is_panic(error):

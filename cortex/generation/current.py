@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import orjson
@@ -91,6 +92,18 @@ class Generation:
     @property
     def rows(self) -> int:
         return sum(segment.rows for segment in self.segments) - self.deleted_count
+
+    def status(self) -> dict[str, Any]:
+        """Return the counts that a watcher reports."""
+        return {
+            "rows": self.rows,
+            "segments": len(self.segments),
+            "deleted": self.deleted_count,
+            "vectors": sum(segment.vectors for segment in self.segments),
+            "chunk_files": len(self.files),
+            "sequence": self.sequence,
+            "model": self.model,
+        }
 
     @property
     def graph(self) -> dict[str, str]:

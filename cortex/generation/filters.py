@@ -52,7 +52,11 @@ class Masks:
         return mask
 
     def paths(self, filters: Filters) -> list[str] | None:
-        """See `Rows.paths`."""
+        """Return the files that match the path filters (globs as in .gitignore), or None when no
+        path filter is set.
+
+        A tag that equals a file's path acts as a path.
+        """
         exact = self._split_tags(filters)[1]
         if not (filters.paths or filters.exclude_paths or filters.within or exact):
             return None

@@ -16,7 +16,7 @@ import numpy as np
 
 from cortex.generation.read import Rows
 from cortex.generation.segments import postings, words
-from cortex.generation.segments.segment import Blocks, Segment, write_segment
+from cortex.generation.segments.segment import Blocks, Segment, number_names, write_segment
 from cortex.system.arrays import Array
 
 #: rows after which pages are released: some 6 MB of text
@@ -97,17 +97,14 @@ class _Order:
 
     def tags(self) -> tuple[dict[str, Array], list[str]]:
         """Return the tags of each row, as ordinals in one table of tag names, and that table."""
-        table: dict[str, int] = {}
-        local = {
-            id(segment): np.array([table.setdefault(n, len(table)) for n in segment.meta["tag_names"]], "<u4")
-            for segment in self.segments
-        }
+        tables, names = number_names(segment.meta["tag_names"] for segment in self.segments)
+        local = dict(zip(map(id, self.segments), tables, strict=True))
         parts = [
             local[id(segment)][_cut(segment, "tags", "tag_offsets", first, end)]
             for segment, first, end in self.runs()
         ]
         tags = np.concatenate(parts).astype("<u4")
-        return {"tags": tags, "tag_offsets": self._ends("tag_offsets")}, list(table)
+        return {"tags": tags, "tag_offsets": self._ends("tag_offsets")}, names
 
     def _ends(self, offsets: str) -> Array:
         sizes = [np.diff(segment.arrays[offsets][first : end + 1]) for segment, first, end in self.runs()]

@@ -7,7 +7,6 @@ file of deleted keys identify rows by key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +19,7 @@ from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, rows_with_tags
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segments import packing
-from cortex.generation.segments.segment import Segment, open_segment
+from cortex.generation.segments.segment import Segment, join_column, number_names, open_segment
 from cortex.system.arrays import Array
 from cortex.terms.records import GENERATED, VENDORED, covers
 from ipc.messages import Filters, Hit
@@ -62,7 +61,7 @@ class Rows:
         return self.keys[order], order
 
     @cached_property
-    def _masks(self) -> Masks:
+    def masks(self) -> Masks:
         return Masks(self.segments, self.starts, self.live, self.path_names, self.columns, self.names)
 
     @property
@@ -173,9 +172,7 @@ class Rows:
 
     def column(self, name: str) -> Array:
         """Return column `name` of all rows, concatenated over the segments."""
-        if not self.segments:
-            return np.zeros(0, "<u8")
-        return np.concatenate([segment.arrays[name] for segment in self.segments])
+        return join_column(self.segments, name, "<u8")
 
     def vectors(self, ordinals: Array) -> Array:
         """Return float16 [m, dimensions] of the rows at `ordinals` (in any order)."""
@@ -191,23 +188,7 @@ class Rows:
 
         Raises BadRequest for a malformed glob.
         """
-        return self._masks.mask(filters)
-
-    def kinds(self, wanted: Sequence[str]) -> list[str]:
-        """See `Masks.kinds`."""
-        return self._masks.kinds(wanted)
-
-    def languages(self, name: str) -> list[str]:
-        """See `Masks.languages`."""
-        return self._masks.languages(name)
-
-    def paths(self, filters: Filters) -> list[str] | None:
-        """Return the files that match the path filters (globs as in .gitignore), or None when no
-        path filter is set.
-
-        A tag that equals a file's path acts as a path.
-        """
-        return self._masks.paths(filters)
+        return self.masks.mask(filters)
 
 
 def cut_rows(segment: Segment, what: Literal["chunk", "id", "text"], rows: Array) -> list[bytes]:
@@ -273,26 +254,20 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
     """Return Rows over opened segments. Names that segments share get one ordinal."""
     counts = [len(segment.arrays["keys"]) for segment in segments]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    keys = np.concatenate([s.arrays["keys"] for s in segments]) if segments else np.zeros(0, "<u8")
+    keys = join_column(segments, "keys", "<u8")
     live = ~np.isin(keys, deleted) if len(deleted) else np.ones(len(keys), bool)
     live.flags.writeable = False
     columns: dict[str, Array] = {}
     names: dict[str, list[str]] = {}
     for column in ("path", "type", "language", "model"):
-        table: dict[str, int] = {}
-        parts: list[Array] = []
-        for segment in segments:
-            local = np.array(
-                [table.setdefault(n, len(table)) for n in segment.meta[f"{column}_names"]], "<u4"
-            )
+        tables, names[column] = number_names(segment.meta[f"{column}_names"] for segment in segments)
+        parts = [np.zeros(0, "<u4")]
+        for table, segment in zip(tables, segments, strict=True):
             ordinals = segment.arrays[column]
-            parts.append(local[ordinals] if len(ordinals) else ordinals)
-        columns[column] = np.concatenate(parts) if parts else np.zeros(0, "<u4")
-        names[column] = list(table)
+            parts.append(table[ordinals] if len(ordinals) else ordinals)
+        columns[column] = np.concatenate(parts)
     for column in ("start_line", "end_line"):
-        columns[column] = (
-            np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
-        )
+        columns[column] = join_column(segments, column, "<u4")
     columns |= {name: np.zeros(len(keys), "<u4") for name in COUNTS}
     columns["foreign"] = rows_with_tags(segments, starts, (GENERATED, VENDORED))
     names["tag"] = sorted({tag for segment in segments for tag in segment.meta["tag_names"]})

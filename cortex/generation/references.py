@@ -119,10 +119,10 @@ def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Arr
     arrays = segment.arrays
     keys = keys_of(paths) if paths else np.zeros(0, "<u8")
     # The place of a row's file among the files with references, -1 for none.
-    file_places = _find_places(arrays["files"], keys)[path]
+    file_places = find_places(arrays["files"], keys)[path]
     by_file = np.where(file_places >= 0, arrays["file_counts"][file_places] if len(arrays["files"]) else 0, 0)
     file_keys, starts = np.unique(arrays["symbol_files"], return_index=True)
-    place = _find_places(file_keys, keys)[path]
+    place = find_places(file_keys, keys)[path]
     # One ascending number for each definition: its file's place, then its line.
     ranks = np.repeat(np.arange(len(file_keys)), np.diff([*starts, len(arrays["symbol_files"])]))
     at = (ranks << 32) + arrays["symbol_lines"]
@@ -137,7 +137,7 @@ def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Arr
     return dict(zip(COUNTS, (by_row, by_file.astype("<u4")), strict=True))
 
 
-def _find_places(keys: Array, wanted: Array) -> Array:
+def find_places(keys: Array, wanted: Array) -> Array:
     """Return the place of each of `wanted` in the ascending `keys`; -1 for absent keys."""
     if not len(keys):
         return np.full(len(wanted), -1)

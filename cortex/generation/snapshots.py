@@ -117,19 +117,15 @@ class Snapshots(Generic[S]):
     def has(self, number: int) -> bool:
         return number in self._opened
 
-    def number_of(self, number: int) -> int:
-        """Return the number of the generation that answers a query for `number`."""
-        return number or self.generation.number
-
-    def get(self, number: int = 0) -> S:
-        """Return the snapshot of generation `number`, 0 for the newest.
+    def get(self, number: int = 0) -> tuple[int, S]:
+        """Return (number, snapshot) of generation `number`, 0 for the newest.
 
         Raises NotReady when it is not open.
         """
         newest = not number and time.monotonic() - self._looked_at >= AGAIN_S
         if newest or (number not in self._opened and number != self.generation.number):
             self.reload()  # the client may have seen a newer CURRENT than this worker
-        number = self.number_of(number)
+        number = number or self.generation.number
         if not number:
             raise NotReady(self.fault or "Nothing is indexed yet; the index is being built.")
         if number not in self._opened:
@@ -137,7 +133,7 @@ class Snapshots(Generic[S]):
                 self.fault
                 or f"Generation {number} is not open here; the newest is {self.generation.number}. Ask again."
             )
-        return self._opened[number][1]
+        return number, self._opened[number][1]
 
 
 def _has_same_content(generation: Generation, other: Generation) -> bool:

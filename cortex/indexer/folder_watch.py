@@ -2,32 +2,47 @@
 nothing about the paths.
 
 Each folder has a watch of its own: a recursive watch over an ignored folder (node_modules) takes
-thousands of inotify watches. watchdog's documented way, an observer, starts a thread for each
-watched folder, too much for 100 000 of them: so on Linux this uses the undocumented reader below
-its observers. Where that is missing, and on other systems (FSEvents is recursive at no cost), one
-recursive watch on the root is enough; tests/indexer/test_folder_watch.py notices when a new
-watchdog arranges its reader differently.
+thousands of inotify watches. Where there is no inotify (FSEvents is recursive at no cost), one
+recursive watch of watchdog on the root is enough.
 """
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import os
+import select
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from socket import socketpair
+from typing import TYPE_CHECKING
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers import Observer
+from cortex.system.folders.inotify import (
+    ATTRIBUTES,
+    CREATED,
+    DELETED,
+    DELETED_SELF,
+    IS_FOLDER,
+    ITSELF,
+    MOVED_FROM,
+    MOVED_SELF,
+    MOVED_TO,
+    ONLY_FOLDER,
+    WRITTEN,
+    Notice,
+    Notices,
+)
 
-try:
-    from watchdog.observers.inotify_c import CallbackId, InotifyConstants, InotifyEvent, InotifyFD, Mask
-except (ImportError, OSError):  # not Linux, or a watchdog that is arranged differently
-    InotifyFD = None  # type: ignore[assignment,misc]
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
 
 #: waiting paths; for more than this (a branch switch) one sweep of the tree is cheaper
 PATHS_MAX = 2000
+#: events of a folder that this program writes: not each written block, because the clock finds a
+#: file that is truncated in place
+_WRITTEN_BITS = ITSELF | WRITTEN | DELETED | MOVED_FROM | MOVED_TO | ONLY_FOLDER
+#: events of a folder of the project
+_BITS = _WRITTEN_BITS | CREATED
 
 
 class Changes:
@@ -85,9 +100,11 @@ class Folders:
 
     def __init__(self, root: Path, changes: Changes) -> None:
         self.complete = True
-        self._watch: _InotifyFolders | _RecursiveWatch = (
-            _RecursiveWatch(root, changes) if InotifyFD is None else _InotifyFolders(root, changes)
-        )
+        self._watch: _InotifyFolders | _RecursiveWatch
+        try:
+            self._watch = _InotifyFolders(root, changes)
+        except OSError:
+            self._watch = _RecursiveWatch(root, changes)
 
     def enter(self, folder: str) -> None:
         """Watch also `folder` (relative, "" is the root)."""
@@ -109,126 +126,120 @@ class Folders:
 
 
 class _InotifyFolders:
+    """Raises OSError where the system has no inotify, or no more instances."""
+
     def __init__(self, root: Path, changes: Changes) -> None:
-        self._root = os.fsencode(root)
-        self._changes = changes
-        self._reader = InotifyFD()
-        self._reader.daemon = True
-        self._reader.start()
+        self._root, self._changes = os.path.join(root, ""), changes
+        self._notices = Notices()
+        #: for the notices and the next two
         self._lock = threading.Lock()
-        self._identities = itertools.count(1)
-        self._by_folder: dict[str, tuple[Any, Any]] = {}  # folder → (watch descriptor, callback id)
-        self._by_watch: dict[Any, str] = {}
-        #: folders that this program writes: watch descriptor → (folder, names that count)
-        self._written: dict[Any, tuple[Path, frozenset[str]]] = {}
-        c = InotifyConstants
-        # not each written block: the clock finds a file that is truncated in place
-        self._mask_written = Mask(
-            c.IN_CLOSE_WRITE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
-            | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
-        )  # fmt: skip
-        self._mask = Mask(
-            c.IN_CLOSE_WRITE | c.IN_CREATE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
-            | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
-        )  # fmt: skip
+        self._folders: set[str] = set()
+        #: path of a folder that this program writes → names that count
+        self._written: dict[str, frozenset[str]] = {}
+        self._stop_reader, self._stop_writer = socketpair()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
 
     def enter(self, folder: str) -> None:
         with self._lock:
-            is_watched = folder in self._by_folder
-        if not is_watched:
-            self._add(folder)
+            if folder not in self._folders:
+                self._add(folder)
 
     def follow(self, folders: Collection[str]) -> bool:
         wanted = set(folders)
         with self._lock:
-            gone = [folder for folder in self._by_folder if folder not in wanted]
-            new = [folder for folder in wanted if folder not in self._by_folder]
-        for folder in gone:
-            self._drop(folder)
-        refused = [folder for folder in new if not self._add(folder)]
+            for folder in self._folders - wanted:
+                self._folders.remove(folder)
+                if self._path_of(folder) not in self._written:
+                    self._notices.unwatch(self._path_of(folder))
+            new = wanted - self._folders
+        refused = False
+        for folder in new:
+            with self._lock:
+                refused |= not self._add(folder)
         return not refused
 
     def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:
+        paths = {os.fspath(folder): frozenset(names) for folder, names in written.items()}
         with self._lock:
-            watched_folders = {folder for folder, _ in self._written.values()}
-        for folder in written.keys() - watched_folders:
-            identity = CallbackId(next(self._identities))
-            try:
-                watch = self._reader.add_callback(os.fsencode(folder), self._mask_written, self, identity)
-            except OSError:  # the limit of watches; a missing folder, or no folder
-                continue
-            with self._lock:
-                self._written[watch] = folder, frozenset(written[folder])
-            self._changes.touch()  # earlier changes in it have no event
-        with self._lock:
-            return written.keys() == {folder for folder, _ in self._written.values()}
+            for path in paths.keys() - self._written.keys():
+                # the limit of watches; a missing folder, or no folder
+                with contextlib.suppress(OSError):
+                    self._notices.watch(path, _BITS if self._is_followed(path) else _WRITTEN_BITS)
+                    self._written[path] = paths[path]
+                    self._changes.touch()  # earlier changes in it have no event
+            return paths.keys() == self._written.keys()
+
+    def _path_of(self, folder: str) -> str:
+        return self._root + folder if folder else self._root.rstrip(os.sep) or os.sep
+
+    def _is_followed(self, path: str) -> bool:
+        return path[len(self._root) :] in self._folders and f"{path}/".startswith(self._root)
 
     def _add(self, folder: str) -> bool:
-        identity = CallbackId(next(self._identities))
-        path = os.path.join(self._root, os.fsencode(folder)) if folder else self._root
         try:
-            watch = self._reader.add_callback(path, self._mask, self, identity)
+            self._notices.watch(self._path_of(folder), _BITS)
         except FileNotFoundError:
             self._changes.add_all()  # removed between the walk and here
             return True
         except OSError:
             return False  # the limit of inotify watches
-        with self._lock:
-            self._by_folder[folder] = (watch, identity)
-            self._by_watch[watch] = folder
+        self._folders.add(folder)
         return True
 
-    def _drop(self, folder: str) -> None:
-        with self._lock:
-            watch, identity = self._by_folder.pop(folder)
-            if self._by_watch.get(watch) == folder:
-                del self._by_watch[watch]
-        self._reader.remove_callbacks([(watch, identity)])
-
     def close(self) -> None:
-        self._reader.stop()
-        self._reader.join(5.0)
+        with self._stop_writer:
+            self._stop_writer.send(b"x")
+            self._thread.join(5.0)
 
-    def on_event(self, event: InotifyEvent) -> None:
-        with self._lock:
-            folder = self._by_watch.get(event.wd)
-            _, names = self._written.get(event.wd, ("", None))
-        name = os.fsdecode(event.name)
+    def _read(self) -> None:
+        poller, stop = select.poll(), self._stop_reader.fileno()
+        poller.register(stop, select.POLLIN)
+        poller.register(self._notices, select.POLLIN)
+        with self._stop_reader, contextlib.closing(self._notices):
+            while stop not in [descriptor for descriptor, _ in poller.poll()]:
+                with self._lock:
+                    for notice in self._notices.take():
+                        self._handle(notice)
+
+    def _handle(self, notice: Notice) -> None:
+        path, name, bits = notice.path, notice.name, notice.bits
+        if not path:  # the system's queue overflowed
+            self._changes.add_all()
+            return
+        folder, names = path[len(self._root) :], self._written.get(path)
+        is_followed = self._is_followed(path)
+        if notice.gone:
+            if is_followed:
+                self._folders.remove(folder)
+            if self._written.pop(path, None) is None:
+                self._changes.add_all()
+            else:
+                self._changes.touch()
+            return
         if names is not None:
-            ours = names and event.is_moved_to and not event.is_directory
+            ours = names and bits & MOVED_TO and not bits & IS_FOLDER
             if not name or (name in names and not ours) or not (names or name.startswith(".")):
                 self._changes.touch()
-        if folder is None:
+        if not is_followed:
             return
-        if event.is_directory or event.is_move_self or event.is_delete_self:
-            if not event.is_attrib:
+        if bits & (IS_FOLDER | MOVED_SELF | DELETED_SELF):
+            if not bits & ATTRIBUTES:
                 self._changes.add_all()
             return
         self._changes.add(f"{folder}/{name}" if folder else name)
 
-    def on_watch_deleted(self, wd: Any) -> None:
-        with self._lock:
-            folder = self._by_watch.pop(wd, None)
-            written = self._written.pop(wd, None)
-            if folder is not None and self._by_folder.get(folder, (None,))[0] == wd:
-                del self._by_folder[folder]
-        if written is None:
-            self._changes.add_all()
-        else:
-            self._changes.touch()
 
-    def on_queue_overflow(self) -> None:
-        self._changes.add_all()
-
-
-class _RecursiveWatch(FileSystemEventHandler):
+class _RecursiveWatch:
     def __init__(self, root: Path, changes: Changes) -> None:
+        from watchdog.observers import Observer  # it calls only `dispatch`
+
         self._root = str(root)
         self._changes = changes
         self._folders: set[str] = set()
         self._observer = Observer()
         self._observer.daemon = True
-        self._observer.schedule(self, self._root, recursive=True)
+        self._observer.schedule(self, self._root, recursive=True)  # type: ignore[arg-type]
         self._observer.start()
 
     def enter(self, folder: str) -> None:
@@ -245,7 +256,8 @@ class _RecursiveWatch(FileSystemEventHandler):
         self._observer.stop()
         self._observer.join(5.0)
 
-    def on_any_event(self, event: FileSystemEvent) -> None:
+    def dispatch(self, event: FileSystemEvent) -> None:
+        """Record an event, in watchdog's thread."""
         if event.event_type in ("opened", "closed_no_write"):
             return
         for full in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")):

@@ -286,7 +286,7 @@ async def attach(owner: Owner, *, start: bool = True) -> Attachment:
     return attachment
 
 
-def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
+def run_supervisor(owner: Owner, *, http: bool = False) -> int:
     """Supervise in the foreground until a signal or `cortex down`; return the exit code.
 
     `http`: with the HTTP server. Main thread only. Raises Misconfigured when a set is already
@@ -294,13 +294,13 @@ def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
     """
     check_start(owner)
     if owner.sandbox:
-        return _run_in_sandbox(owner, idle_exit=idle_exit)
+        return _run_in_sandbox(owner)
     while True:
         open_folders(owner)
-        code = Supervisor(spec_of(owner, idle_exit=idle_exit, http=http)).run(lock_s=1.0)
+        code = Supervisor(spec_of(owner, idle_exit=False, http=http)).run(lock_s=1.0)
         if code == ANEW:
             return re_exec.begin(UPGRADED)
-        if code != EXIT_HOME_GONE or idle_exit:
+        if code != EXIT_HOME_GONE:
             return code
 
 
@@ -474,7 +474,7 @@ def _supervisor_command(
     return sandbox.sandbox_command(owner, command, dies_with_us=dies_with_us), sandbox.environment()
 
 
-def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
+def _run_in_sandbox(owner: Owner) -> int:
     """Run the supervisor in a sandbox, else as `run_supervisor`: signals reach it by its socket."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -484,12 +484,12 @@ def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
         signal.signal(number, end)
     while True:
         open_folders(owner)
-        command, environment = _supervisor_command(owner, idle_exit=idle_exit, dies_with_us=True)
+        command, environment = _supervisor_command(owner, idle_exit=False, dies_with_us=True)
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, cwd=os.sep, env=environment, **hosts.detached_options()
         )
         code = process.wait()
-        if code != EXIT_HOME_GONE or idle_exit:
+        if code != EXIT_HOME_GONE:
             return code
 
 

@@ -13,7 +13,7 @@ ChunkType = Literal["symbols", "definitions", "data", "documentation", "code"]
 #: every chunk type, in the order of the chunk files that the indexer writes
 CHUNK_TYPES: tuple[str, ...] = ("symbols", "definitions", "data", "documentation", "code")
 
-#: tags of generated and vendored files (indexer/syntax/origins.py)
+#: tags of generated and vendored files (indexer/chunkers/frame.py)
 GENERATED, VENDORED = "generated", "vendored"
 #: the kinds that repeat lines of other chunks of the same file
 VIEW_TYPES: frozenset[str] = frozenset(("symbols", "definitions", "data"))

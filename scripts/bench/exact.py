@@ -49,7 +49,7 @@ from queries import draw
 from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
 from ripgrep import WARM_UP, time_ripgrep
 
-from cortex.engines.text.snapshot import TextWriter
+from cortex.engines.text.index.writer import TextWriter
 from cortex.generation.read import Rows
 from cortex.generation.segments import trigrams, words
 from cortex.settings.config import Config

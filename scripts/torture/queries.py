@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cortex.engines.text.snapshot import TextSnapshot, TextWriter, open_text
+from cortex.engines.text.index.writer import TextWriter
+from cortex.engines.text.snapshot import TextSnapshot, open_text
 from cortex.generation.read import assemble
 from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.engines.chunks.callees import _called_names
-from cortex.engines.chunks.line_scores import ScoredUnit
+from cortex.engines.chunks.line_scores import ScoredUnit, _called_names
 from cortex.engines.chunks.source import Lines, Source, Unit, read_source
 from cortex.engines.text.matches.kinds import KINDS, find_kinds
 from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines

@@ -52,7 +52,7 @@ def test_the_worker_names_the_holder_and_serves_when_it_has_ended(config, holder
         assert worker.status().info["fault"] == ""
         assert say_held(milvus_place(config)) == ""
     finally:
-        worker.stop()
+        worker.close()
 
 
 def test_a_command_that_waits_in_vain_names_the_holder(config, holder, monkeypatch):

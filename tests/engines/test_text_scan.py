@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text.index.writer import open_index
+from cortex.engines.text.index.writer import TextWriter, open_index
 from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.matches import scan as text_scan
 from cortex.engines.text.matches.compile import Target, compile_query
@@ -23,7 +23,7 @@ from cortex.engines.text.matches.verify import (
     scan,
     scan_plain,
 )
-from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.snapshot import open_text
 from cortex.engines.text.words import Words
 from cortex.generation.read import assemble
 from cortex.generation.segments.segment import open_segment

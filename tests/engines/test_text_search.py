@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.index.writer import TextWriter
+from cortex.engines.text.snapshot import open_text
 from cortex.generation.read import assemble
 from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cortex.engines.text.index import schema as text_schema
 from cortex.engines.text.index.checksums import META, SUMS
-from cortex.engines.text.index.writer import WRITER, open_index
-from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.index.writer import WRITER, TextWriter, open_index
+from cortex.engines.text.snapshot import open_text
 from cortex.generation.read import assemble
 from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows

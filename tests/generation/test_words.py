@@ -8,9 +8,9 @@ from rapidfuzz.distance import OSA
 
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import TextWriter, open_index
-from cortex.engines.text.matches.compile import Target, compile_query, find_table_query
+from cortex.engines.text.matches.compile import Target, compile_query
 from cortex.engines.text.matches.matching import Matching
-from cortex.engines.text.words import Words
+from cortex.engines.text.words import Words, find_table_query
 from cortex.generation.read import assemble
 from cortex.generation.segments.postings import BLOCK
 from cortex.generation.segments.segment import open_segment

@@ -14,10 +14,10 @@ from tree_sitter import Parser
 from cortex.embedders.protocol import estimate_tokens
 from cortex.indexer import chunkers
 from cortex.indexer.chunkers.documentation import front_matter
+from cortex.indexer.chunkers.frame import origin
 from cortex.indexer.chunkers.tiles import NEVER, split_to_budget, tile
 from cortex.indexer.syntax import parse as parsing
 from cortex.indexer.syntax.headings import TITLE_CHARS_MAX
-from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import KEYED, PARSED, language_of, sniff

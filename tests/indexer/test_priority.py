@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.indexer.import_counts import most_referred
-from cortex.indexer.priority import group_by_priority, recently_changed
+from cortex.indexer.priority import group_by_priority, most_referred, recently_changed
 
 PATHS = [
     "docs/guide.md", "package.json", "src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py",
@@ -133,5 +132,5 @@ def test_files_that_share_a_name_and_files_that_cannot_be_read_say_little(tmp_pa
 
 def test_a_look_that_takes_too_long_goes_on_with_what_it_has(tmp_path, monkeypatch):
     paths = write(tmp_path, {"ledger.py": "", **{f"u{number}.py": "import ledger\n" for number in range(9)}})
-    monkeypatch.setattr("cortex.indexer.import_counts.LOOK_S", 0.0)
+    monkeypatch.setattr("cortex.indexer.priority.LOOK_S", 0.0)
     assert most_referred(tmp_path, paths) == []

@@ -15,9 +15,9 @@ from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, PROJECT,
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Embedding, Memory, Provider
-from cortex.system.errors import Misconfigured
+from cortex.system.errors import EXIT_USAGE
 from tests.milvus_lite import in_milvus
-from workers.memory import run as run_memory
+from workers.__main__ import main as run_worker
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,6 +89,8 @@ def test_a_set_of_memory_belongs_to_its_data_folder(tmp_path: Path) -> None:
     assert set(starting.spec_of(unread, idle_exit=True).command_lines()) == {"memory"}
 
 
-def test_memory_has_one_worker_only(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="one owner of the store"):
-        run_memory(DataFolder(tmp_path), replica=1)
+def test_memory_has_one_worker_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        run_worker(["memory", "--data-dir", str(tmp_path), "--replica", "1"])
+    assert end.value.code == EXIT_USAGE
+    assert "one owner of the store" in capsys.readouterr().err

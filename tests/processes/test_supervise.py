@@ -183,7 +183,7 @@ def test_a_second_foreground_set_is_refused_with_the_number_of_the_first(config:
     running(config, "text")
     pid = attach.set_status(config)["pid"]
     with pytest.raises(Misconfigured, match=f"already running .process {pid}"):
-        attach.run_supervisor(config, idle_exit=False)
+        attach.run_supervisor(config)
 
 
 def test_supervisors_that_race_make_one_set(config: Config) -> None:

@@ -325,7 +325,7 @@ def test_a_panic_of_a_library_over_damaged_files_does_not_end_the_worker(index):
         raise PanicException
 
     worker = index.workers["text"]
-    snapshot = worker._snapshots.get()
+    _, snapshot = worker._snapshots.get()
     worker._snapshots._opened[index.builder.current.number] = (None, snapshot | {ExactSearch: panic})
     with pytest.raises(RuntimeError, match="text panicked"):
         worker.handlers[ExactSearch](ExactSearch("handler_7"))

@@ -319,5 +319,5 @@ def test_folders_are_watched_before_anything_is_published(config, monkeypatch):
     try:
         until(lambda: watched)
     finally:
-        watcher.stop()
+        watcher.close()
     assert config.chunks_dir in watched[0]

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.index.writer import TextWriter
+from cortex.engines.text.snapshot import open_text
 from cortex.generation.read import assemble
 from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows

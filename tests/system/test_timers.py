@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.engines.text.index.writer import open_index
-from cortex.engines.text.snapshot import TextWriter
+from cortex.engines.text.index.writer import TextWriter, open_index
 from cortex.system.process.timers import LATE_S, late_threads
 
 pytestmark = pytest.mark.skipif(

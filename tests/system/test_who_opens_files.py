@@ -66,8 +66,6 @@ ALLOWED = {
         "cortex.indexer.syntax.parse",
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",
     ): PACKAGE,
-    ("cortex.engines.text.snapshot", "tantivy.Index"): "in memory",
-    ("cortex.engines.text.units", "tantivy.Index"): "in memory",
     ("cortex.front.prompt_map", "base.glob"): "lists sockets, in a hook that loads little",
     ("cortex.indexer.syntax.source", "read_text"): "decodes bytes",
     ("cortex.settings.encodings", "read_text"): "decodes bytes",

@@ -1,12 +1,13 @@
 """Scores of a file's lines and units for a question: rare words of the question count, in names
-most. Pure.
+most. And the units that the best units call: a function that answers often delegates the work.
+Pure.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +17,13 @@ from cortex.generation.read import Rows
 from cortex.generation.segments.words import WordTable
 from cortex.system.arrays import Array
 from cortex.terms import tokens
+
+#: definitions of one name in the compared files, above which a call of it is ignored
+MEANINGS_MAX = 3
+
+#: a name that is called or used as a member; possessive, so a failed match is not retried from
+#: later letters of the name
+_CALLED = re.compile(r"(?<![A-Za-z_])[A-Za-z_](?:(?<=[.>:][A-Za-z_])\w*|\w*+(?=[(<]))")
 
 #: words of a question that are scored
 WORDS_MAX = 48
@@ -332,3 +340,27 @@ def _find_places(letters: Array, wanted: str) -> Array:
     for at in rare[2:]:
         places = places[letters[places + at] == ord(wanted[at])]
     return places
+
+
+def find_callees(
+    callers: Iterable[ScoredUnit], sources: Sequence[Source]
+) -> Iterator[tuple[int, Source, int]]:
+    """Yield (index of the caller, file of the callee, index of its unit there)."""
+    for at, caller in enumerate(callers):
+        names, definitions = _called_names(caller), dict[str, list[tuple[Source, int]]]()
+        for source in sources:  # most callees are defined in none of them
+            for name in names & source.defined.keys():
+                definitions.setdefault(name, []).extend((source, unit) for unit in source.defined[name])
+        for targets in definitions.values():
+            if len(targets) <= MEANINGS_MAX:
+                yield from ((at, source, unit) for source, unit in targets)
+
+
+def _called_names(caller: ScoredUnit) -> frozenset[str]:
+    """The names that a definition calls; none for other units."""
+    if not caller.unit.kind:
+        return frozenset()
+    own_name = caller.unit.symbol.rpartition(".")[2]
+    lines = caller.source.lines
+    text = lines.between(caller.unit.start, caller.unit.end)
+    return frozenset(_CALLED.findall(text)) - {own_name}

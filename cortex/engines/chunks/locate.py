@@ -14,6 +14,7 @@ import orjson
 
 from cortex.generation.read import Rows
 from cortex.system.arrays import Array
+from cortex.terms.units import is_definition
 from ipc.messages import Hit, Locate, Located, Place, Spot
 
 #: matches of one path in an answer: a path with more is too vague
@@ -179,7 +180,7 @@ def _symbols(bodies: Sequence[dict[str, Any]], line: int = 0) -> tuple[str, ...]
         definition
         for body in bodies
         for definition in body.get("definitions") or ()
-        if _is_definition(definition)
+        if is_definition(definition)
     ]
     around = [
         definition
@@ -206,15 +207,6 @@ def _symbols(bodies: Sequence[dict[str, Any]], line: int = 0) -> tuple[str, ...]
     if not names:  # a later part of a long definition
         names = [str(body["scope"]) for body in bodies if body.get("scope")]
     return tuple(dict.fromkeys(names))[:SYMBOLS_MAX]
-
-
-def _is_definition(entry: object) -> bool:
-    return (
-        isinstance(entry, dict)
-        and isinstance(entry.get("name"), str)
-        and isinstance(entry.get("start_line"), int)
-        and isinstance(entry.get("end_line"), int)
-    )
 
 
 def _qualified_name(definition: dict[str, Any]) -> str:

@@ -63,9 +63,9 @@ class Lines:
     def of(cls, text: str, first: int) -> Lines:
         """The lines of `text`; 10 000 take some 2 ms."""
         lower = tokens.lowered(text)
-        ends = np.flatnonzero(_letters(lower) == ord("\n")) + 1
+        ends = np.flatnonzero(code_points(lower) == ord("\n")) + 1
         starts = array("q", np.concatenate([[0], ends, [len(text) + 1]]).tobytes())
-        return cls(text, first, starts, _letters(tokens.blank_between(lower)))
+        return cls(text, first, starts, code_points(tokens.blank_between(lower)))
 
     @property
     def last(self) -> int:
@@ -114,7 +114,7 @@ class Lines:
         return not excerpt or excerpt.isspace()
 
 
-def _letters(text: str) -> Array:
+def code_points(text: str) -> Array:
     """The code points of the text, as uint8 if it is ASCII, else uint32."""
     if text.isascii():
         return np.frombuffer(text.encode(), np.uint8)

@@ -9,8 +9,14 @@ from itertools import chain, islice
 
 import numpy as np
 
-from cortex.engines.chunks.callees import find_callees
-from cortex.engines.chunks.line_scores import LITERAL, FileScores, Question, ScoredUnit, score_units
+from cortex.engines.chunks.line_scores import (
+    LITERAL,
+    FileScores,
+    Question,
+    ScoredUnit,
+    find_callees,
+    score_units,
+)
 from cortex.engines.chunks.source import Source, Unit
 from cortex.ranking.lines import fill_short_gaps, weigh_lines
 from cortex.system.arrays import Array

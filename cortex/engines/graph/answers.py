@@ -13,10 +13,9 @@ from typing import Any
 import orjson
 
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
-from cortex.engines.graph.lookup.completion import complete, list_symbols
 from cortex.engines.graph.lookup.overloads import choose_overload
 from cortex.engines.graph.lookup.targets import LISTED, TargetMatch, Targets
-from cortex.engines.graph.outline import count_users, outline, signature
+from cortex.engines.graph.outline import complete, count_users, list_symbols, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.sources import SourceReader

@@ -26,7 +26,8 @@ from cortex.generation.graph import (
     texts_of,
     unresolved_of,
 )
-from cortex.generation.segments.segment import Segment, open_segment
+from cortex.generation.references import find_places
+from cortex.generation.segments.segment import Segment, join_column, open_segment
 from cortex.graph.frameworks.match import match_requests
 from cortex.system.arrays import Array
 from cortex.system.process import allocator
@@ -85,10 +86,7 @@ class Names:
 
     def numbers(self, keys: Array) -> Array:
         """The numbers (i64 [m]) of keys (u64 [m]); -1 for a key that no segment has."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
+        return find_places(self.keys, keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +242,10 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         places=places,
         file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
         kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},
-        by_last=make_keyed(_column(segments, "last_keys"), counted),
-        by_above=make_keyed(_column(segments, "above_keys"), counted),
-        seconds=_column(segments, "second_keys"),
-        shorts=_column(segments, "short_keys"),
+        by_last=make_keyed(join_column(segments, "last_keys", "<u8"), counted),
+        by_above=make_keyed(join_column(segments, "above_keys", "<u8"), counted),
+        seconds=join_column(segments, "second_keys", "<u8"),
+        shorts=join_column(segments, "short_keys", "<u8"),
     )
     return link_requests(graph) if "request" in graph.kinds else graph
 
@@ -309,15 +307,13 @@ def _assemble_rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[
 def _number_names(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
     """The names of all segments, and for each segment the numbers of its strings."""
     counts = [len(segment.arrays["string_keys"]) for segment in segments]
-    keys, first, numbers = np.unique(_column(segments, "string_keys"), return_index=True, return_inverse=True)
+    keys, first, numbers = np.unique(
+        join_column(segments, "string_keys", "<u8"), return_index=True, return_inverse=True
+    )
     starts = np.cumsum([0, *counts])
     parts = np.searchsorted(starts, first, side="right") - 1
     names = Names(segments, keys, parts.astype("<i4"), (first - starts[parts]).astype("<i4"))
     return names, np.split(numbers.astype("<i4").ravel(), starts[1:-1]) if segments else []
-
-
-def _column(segments: tuple[Segment, ...], name: str) -> Array:
-    return _concatenate([segment.arrays[name] for segment in segments], (0,), "<u8")
 
 
 def _concatenate(parts: Sequence[Array], empty: tuple[int, ...], dtype: str) -> Array:

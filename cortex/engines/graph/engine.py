@@ -4,21 +4,19 @@ is empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
 from cortex.engines.graph.sources import Sources
-from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.generation.current import PRUNE_AFTER_S, Generation
+from cortex.engines.protocol import Change, Engine, Feature, Handlers
+from cortex.generation.current import Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
 from ipc.messages import GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 
-class GraphEngine:
+class GraphEngine(Engine):
     """See `protocol.Engine`. Lacks nothing."""
 
     answers = (GraphSearch, OutlineSearch, PatternSearch, NameSearch)
@@ -31,9 +29,6 @@ class GraphEngine:
 
     def resume(self, token: str) -> None:
         """Do nothing: publishing writes all files of the graph."""
-
-    def files(self, token: str) -> tuple[Path, ...]:  # noqa: ARG002
-        return ()
 
     def build(self, change: Change) -> str:  # noqa: ARG002
         return ""
@@ -52,9 +47,6 @@ class GraphEngine:
             NameSearch: snapshot.complete,
         }
 
-    def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
-        return []
-
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
         graph = self._opener.graph
         return {
@@ -62,9 +54,3 @@ class GraphEngine:
             "edges": len(graph.edges),
             "graph_files": len(generation.graph_files),
         }
-
-    def release(self) -> None:
-        """Do nothing: there is no build."""
-
-    def close(self) -> None:
-        """Do nothing: the mapped files close with the last snapshot."""

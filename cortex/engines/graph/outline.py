@@ -1,10 +1,10 @@
 """Outlines: symbols of a file or folder with their signatures, ranked by references to them, within
-a budget.
+a budget. And completion of paths and symbols from the beginning of a name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -13,10 +13,17 @@ import orjson
 
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
+from cortex.generation.segments.segment import join_column
 from cortex.system.arrays import Array
+from cortex.terms.bounds import clamp
 from cortex.terms.budget import Budget
-from cortex.terms.kinds import ROUTE_KINDS
-from ipc.messages import GraphHits, OutlineSearch
+from cortex.terms.kinds import ROUTE_KINDS, WHOLE_KINDS
+from ipc.messages import GraphHits, NameSearch, OutlineSearch
+
+#: names of one answer
+NAMES_MAX = 100
+#: most symbols, by references: their names are decoded at once
+SYMBOLS_MAX = 50_000
 
 #: bytes of each file's entry, and of the answer's frame, without symbols
 FILE_BYTES = 90
@@ -33,7 +40,7 @@ def count_users(graph: Graph) -> Array:
     """
     counted = (graph.edges[:, 7] == 0) & ~np.isin(graph.edges[:, 2], _OF_ROUTES)
     edges = graph.edges[counted, :2].astype("<i8")
-    outer = graph.names.numbers(_above_keys(graph))
+    outer = graph.names.numbers(join_column(graph.names.segments, "above_keys", "<u8"))
     # The last element answers index -1: nothing encloses it.
     up = np.full(len(graph.names) + 1, -1, "<i8")
     up[graph.nodes[::-1, 0]] = outer[::-1]
@@ -43,15 +50,6 @@ def count_users(graph: Graph) -> Array:
         at = up[at]
     pairs = np.unique(edges[~inside, 0] * len(graph.names) + edges[~inside, 1])
     return np.bincount(pairs % max(1, len(graph.names)), minlength=len(graph.names))
-
-
-def _above_keys(graph: Graph) -> Array:
-    segments = graph.names.segments
-    return (
-        np.concatenate([segment.arrays["above_keys"] for segment in segments])
-        if segments
-        else np.zeros(0, "<u8")
-    )
 
 
 def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:
@@ -168,3 +166,35 @@ def signature(node: dict[str, Any]) -> str:
 def _format_parameter(parameter: dict[str, Any]) -> str:
     kind = (parameter.get("type") or {}).get("name", "")
     return f"{parameter['name']}: {kind}" if kind else str(parameter["name"])
+
+
+def list_symbols(graph: Graph, users: Array) -> list[str]:
+    """The distinct names of definitions (`Store.save`), most referenced first."""
+    wholes = [graph.kinds[kind] for kind in WHOLE_KINDS | ROUTE_KINDS if kind in graph.kinds]
+    numbers = np.unique(graph.nodes[~np.isin(graph.nodes[:, 1], wholes), 0])
+    numbers = numbers[np.argsort(-users[numbers], kind="stable")][:SYMBOLS_MAX]
+    names = (graph.names[number].rpartition(":")[2] for number in numbers.tolist())
+    return list(dict.fromkeys(names))
+
+
+def complete(names: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
+    """The matching names as `candidates`: first names with the prefix, then names with a later part
+    with the prefix.
+    """
+    if request.within and request.kind == "path":
+        inside = f"{request.within}/"
+        names = [name.removeprefix(inside) for name in names if name.startswith(inside)]
+    typed = request.prefix.strip().lower()
+    mark = "/" if request.kind == "path" else "."
+    first, later = [], []
+    for name in names:
+        lower = name.lower()
+        if lower.startswith(typed):
+            first.append(name)
+        elif f"{mark}{typed}" in lower:
+            later.append(name)
+    matches = [*first, *later]
+    page = matches[: clamp(request.limit, 1, NAMES_MAX)]
+    return GraphHits(
+        generation, total_found=len(matches), truncated=len(page) < len(matches), candidates=tuple(page)
+    )

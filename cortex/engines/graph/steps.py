@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph, Keyed, make_keyed
-from cortex.engines.graph.lookup.members import IS_A, Members
+from cortex.engines.graph.lookup.members import ARE_IS_A, Members
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
@@ -26,8 +26,6 @@ from cortex.terms.languages import Language, language_of
 DIRECT, CONSTRUCTS, DISPATCH = 0, 1, 2
 STEP_NAMES = ("", "constructs", "dispatch")
 
-#: bool [edge types]: edges between types
-_IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
 #: bool [edge types]: edges of a constructor or of an overridden method that reach others
 _RUNS = np.array([kind in ("calls", "references", "routes_to") for kind in EDGE_TYPES])
 _CALLS, _EMBEDS = EDGE_TYPES.index("calls"), EDGE_TYPES.index("embeds")
@@ -124,7 +122,7 @@ class StepFinder:
         type_ends, parts = [(types[are_constructors[some]], ends[are_constructors[some]])], list[Steps]()
         while len(types):
             at, rows = self._graph.incoming.pairs(types)
-            is_a = _IS_A[self._graph.edges[rows, 2]]
+            is_a = ARE_IS_A[self._graph.edges[rows, 2]]
             subtypes, above, rows = self._graph.edges[rows[is_a], 0], ends[at[is_a]], rows[is_a]
             at_own, constructors = self._constructors_of(subtypes, above)
             has_own = np.zeros(len(subtypes), dtype=bool)
@@ -224,7 +222,7 @@ class StepFinder:
         seen_keys = [self._mix(owners, marks)] if each else []
         while len(owners):
             at, rows = graph.outgoing.pairs(owners)
-            is_a = _IS_A[graph.edges[rows, 2]]
+            is_a = ARE_IS_A[graph.edges[rows, 2]]
             at, rows = at[is_a], rows[is_a]
             types, lower = graph.edges[rows, 1], methods[at]
             hidden = (graph.edges[rows, 2] == _EMBEDS) & self._are_structs(types)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from cortex.engines.milvus.storage.collection import FIELDS
 from cortex.engines.text.counts import keywords
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory
-from cortex.engines.text.matches.compile import AnyTerm, NearTerm, PrefixTerm, find_table_query
 from cortex.engines.text.matches.lines import CHUNKS_MAX
+from cortex.engines.text.matches.matching import combine_sets
 from cortex.engines.text.snapshot import TextSnapshot
-from cortex.engines.text.words import Words
+from cortex.engines.text.words import Words, find_table_query, with_underscores
 from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.tree import (
@@ -91,8 +90,7 @@ class ExactSnapshot:
         holding = {}
         for field, word in keywords(query, match_type, make_schema()):
             if field in _COUNTED:
-                written = word.replace(tokens.UNDERSCORE, "_")
-                mask = self.words.holding((written,), words_only=field == "text")
+                mask = self.words.holding([with_underscores(word)], words_only=field == "text")
                 holding[f"{field} {word}"] = int(np.count_nonzero(mask))
         return WordCounts(self._rows.generation, self._rows.live_count, holding)
 
@@ -127,43 +125,37 @@ class ExactSnapshot:
             case Boost(child=child):
                 return self._may_match(child)
             case And(children=children):
-                return _combine_sets(np.logical_and, map(self._may_match, children), self._rows.live)
+                return self._combine(np.logical_and, map(self._may_match, children))
             case Or(children=children, required=required):
                 if required:
-                    return _combine_sets(np.logical_and, map(self._may_match, required), self._rows.live)
-                return _combine_sets(np.logical_or, map(self._may_match, children), self._rows.live)
+                    return self._combine(np.logical_and, map(self._may_match, required))
+                return self._combine(np.logical_or, map(self._may_match, children))
             case Term(field="text", text=text) | Phrase(field="text", text=text):
                 return self._rows_holding(text)
             case Wildcard(field="text") | Fuzzy(field="text"):
                 return self._rows_near(node)
         return self._rows.live
 
+    def _combine(self, how: Any, sets: Iterable[Array]) -> Array:
+        combined = combine_sets(how, sets)
+        return self._rows.live if combined is None else combined
+
     def _rows_holding(self, text: str) -> Array:
         """Rows that hold all parts of `text`, or one of its words undivided."""
         parts, whole_words = tokens.part_words(text), tokens.whole_words(text)
-        ways = [[name_part] for name_part in parts]
-        masks = [self.words.holding(way) for way in ways]
-        every = _combine_sets(np.logical_and, masks, self._rows.live)
+        masks = (self.words.holding([part]) for part in parts)
+        every = self._combine(np.logical_and, masks)
         if len(whole_words) == 1:
-            word = whole_words[0].replace(tokens.UNDERSCORE, "_")
+            word = with_underscores(whole_words[0])
             every = every | self.words.holding((word, word.replace("_", "")))
         elif whole_words:
-            words = (
-                self.words.holding((whole_word.replace(tokens.UNDERSCORE, "_"),))
-                for whole_word in whole_words
-            )
-            every = every | _combine_sets(np.logical_and, words, self._rows.live)
+            words = (self.words.holding([with_underscores(word)]) for word in whole_words)
+            every = every | self._combine(np.logical_and, words)
         return every
 
     def _rows_near(self, leaf: Wildcard | Fuzzy) -> Array:
-        match find_table_query(leaf):
-            case AnyTerm(terms=terms):
-                return self.words.holding(terms)
-            case PrefixTerm(starts=starts):
-                return _combine_sets(np.logical_or, map(self.words.starting, starts), self._rows.live)
-            case NearTerm(word=word, distance=distance, most=most):
-                return self.words.rows_near(word, distance, most)
-        return self._rows.live
+        query = find_table_query(leaf)
+        return self._rows.live if query is None else self.words.matching(query)
 
     def _snapshot(self, candidates: Array) -> TextSnapshot:
         """A text snapshot of the candidates alone, with the table of words of all rows."""
@@ -177,8 +169,3 @@ class ExactSnapshot:
 def _join_text(head: bytes, text: bytes) -> dict[str, Any]:
     body: dict[str, Any] = orjson.loads(head)
     return body | {"text": text[:-1].decode()}
-
-
-def _combine_sets(how: Any, sets: Iterable[Array], nothing: Array) -> Array:
-    masks = list(sets)
-    return reduce(how, masks) if masks else nothing

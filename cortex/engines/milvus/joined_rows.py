@@ -15,6 +15,7 @@ import numpy as np
 from cortex.engines.milvus.rows import Fetched, RemoteRows
 from cortex.engines.milvus.scope import ProjectScope
 from cortex.generation.read import Rows
+from cortex.generation.segments.segment import number_names
 from cortex.ranking.multi_project import KEY_BITS
 from cortex.system.arrays import Array
 from ipc.messages.signals import path_of
@@ -65,11 +66,7 @@ def _tables(parts: Sequence[Rows]) -> tuple[dict[str, Array], dict[str, list[str
     columns: dict[str, Array] = {}
     names: dict[str, list[str]] = {}
     for column in ("type", "language", "model"):
-        table: dict[str, int] = {}
-        mappings = [
-            np.array([table.setdefault(name, len(table)) for name in rows.names[column]], "<u4")
-            for rows in parts
-        ]
+        mappings, names[column] = number_names(rows.names[column] for rows in parts)
         columns[column] = _concatenate(
             [
                 numbers[rows.columns[column]]
@@ -77,7 +74,6 @@ def _tables(parts: Sequence[Rows]) -> tuple[dict[str, Array], dict[str, list[str
                 if len(rows)
             ]
         )
-        names[column] = list(table)
     names["tag"] = sorted({tag for rows in parts for tag in rows.names["tag"]})
     begins = np.cumsum([0, *(len(rows.path_names) for rows in parts)]).tolist()
     columns["path"] = _concatenate(

@@ -12,8 +12,14 @@ from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.milvus.searches import RowSearcher
 from cortex.engines.milvus.storage.collection import FIELDS, VIEWS
 from cortex.engines.text.matches.overlaps import Folds
-from cortex.engines.text.signals import LANES, VIEW_LANES, WORDS_MAX, defining_terms, has_lanes
-from cortex.generation.candidates import make_signals
+from cortex.engines.text.signals import (
+    LANES,
+    VIEW_LANES,
+    WORDS_MAX,
+    defining_terms,
+    has_lanes,
+    make_lane_signals,
+)
 from cortex.query.check import check_query
 from cortex.system.arrays import Array
 from cortex.terms import tokens
@@ -34,15 +40,9 @@ class LaneSnapshot:
         """Signals as `TextSnapshot.signals` makes them."""
         check_query(request.query)
         limit, mask = max(1, request.limit), self._rows.mask(request.filters)
-        lane_hits = list(self._search_lanes(request.query, limit, mask))
-        ordinals = np.unique(np.concatenate([mine for _, mine, _ in lane_hits] or [np.zeros(0, np.int64)]))
-        values = np.zeros((len(LANES), len(ordinals)), np.float32)
-        for lane, mine, scores in lane_hits:
-            values[LANES.index(lane), np.searchsorted(ordinals, mine)] = scores
-        most = values.max(axis=1, initial=0.0).tolist()
-        stats = {f"{name}_max": value for name, value in zip(LANES, most, strict=True)}
-        stats |= {"files": float(len(self._rows.path_names)), "chunks": float(self._rows.live_count)}
-        return make_signals(self._rows, ordinals, LANES, values, stats)
+        searches = self._search_lanes(request.query, limit, mask)
+        lane_hits = ((LANES.index(lane), mine, scores) for lane, mine, scores in searches)
+        return make_lane_signals(self._rows, lane_hits, self._rows.live_count)
 
     def _search_lanes(self, question: str, limit: int, mask: Array) -> list[tuple[str, Array, Array]]:
         """(lane, ordinals, scores) of each lane with hits."""

@@ -28,8 +28,14 @@ from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
 from cortex.engines.milvus.scope import ProjectScope
 from cortex.engines.milvus.searches import RowSearcher
 from cortex.engines.milvus.storage.collection import ASK_S, Collection
-from cortex.engines.milvus.storage.documents import Document, Ref, fetch_bodies, read_documents
-from cortex.engines.milvus.storage.downloads import bring_files, rows_files
+from cortex.engines.milvus.storage.documents import (
+    Document,
+    Ref,
+    bring_files,
+    fetch_bodies,
+    read_documents,
+    rows_files,
+)
 from cortex.engines.protocol import Handlers
 from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows

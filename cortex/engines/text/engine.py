@@ -5,6 +5,7 @@ in `text/` and in `text/units/`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,46 @@ from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.text.index.checksums import IntegrityChecker
 from cortex.engines.text.index.unit_index import UNITS, UnitWriter
 from cortex.engines.text.index.writer import WRITER, TextWriter, list_committed_files
-from cortex.engines.text.maps import Mapper
 from cortex.engines.text.snapshot import TextSnapshot, open_text
-from cortex.engines.text.units import open_units
+from cortex.engines.text.units import UnitSnapshot, open_units
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
+from cortex.ranking import rank, read_question, weigh
+from cortex.ranking.floor import gather_evidence
+from cortex.ranking.unit_map import MAP_LINES, choose_mapped, make_map
+from cortex.ranking.units import chunk_hits, file_places, rank_units
 from cortex.settings.config import Config
 from cortex.terms import tokens
-from ipc.messages import CountWords, ExactSearch, MapSearch, TextSignals, UnitsAt, UnitSearch
+from cortex.terms.paths import asks_for_tests
+from ipc.messages import CountWords, ExactSearch, MapSearch, TextSignals, UnitMap, UnitsAt, UnitSearch
+
+#: chunks and units that are ranked, and hits whose files count, as cortex_search has them
+_MAP_CHUNKS, _MAP_UNITS, _MAP_HITS = 100, 80, 25
+
+
+@dataclass(frozen=True, slots=True)
+class Mapper:
+    """Answers with the map of a prompt, for a process that has no time for other workers: units of
+    one generation, ranked by words.
+    """
+
+    chunks: TextSnapshot
+    units: UnitSnapshot
+    bm25_weight: float
+
+    def search(self, request: MapSearch) -> UnitMap:
+        """Answer with the best units, none if nothing fits. Raises BadQuery for an empty query."""
+        reading = read_question(request.query)
+        signals = self.chunks.signals(TextSignals(reading.query, _MAP_CHUNKS, request.filters))
+        hits = self.units.search(UnitSearch(reading.query, _MAP_UNITS, request.filters))
+        counts = self.chunks.count_words(CountWords(reading.query))
+        if not hits.units or not gather_evidence(reading.query, counts, hits).fits:
+            return UnitMap(hits.generation, ())
+        weights = weigh(vectors=False, bm25_weight=self.bm25_weight)
+        files = file_places(rank(reading.query, signals, None, weights, _MAP_HITS))
+        ranked = rank_units(request.query, hits, files, chunk_hits([signals]))
+        mapped, _ = choose_mapped(ranked, request.query, with_tests=asks_for_tests(request.query))
+        return UnitMap(hits.generation, tuple(make_map(mapped, MAP_LINES, request.max_bytes)))
 
 
 class TextEngine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,12 @@ from cortex.engines.text.counts import Counts
 from cortex.engines.text.index import schema as schema_of
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.engines.text.matches.compile import add_filter
+from cortex.generation.candidates import make_signals
 from cortex.generation.read import Rows
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.records import covers
-from ipc.messages import Filters
+from ipc.messages import Filters, Signals
 
 #: names of the lanes, in the order of the values
 LANES = ("body", "path", "defs", "comments", "defx")
@@ -81,9 +82,9 @@ def find_lanes(
     question: str,
     limit: int,
     sieve: Sieve,
-) -> tuple[Array, Array]:
-    """The best `limit` chunks of each lane: (i64 [m] ordinals, float32 [lanes, m] values, 0 for a
-    lane without the chunk). `counts` supplies the rarity of words.
+) -> list[tuple[int, Array, Array]]:
+    """The best `limit` chunks of each lane: (lane, i64 [m] ordinals, float32 [m] scores). `counts`
+    supplies the rarity of words.
     """
     schema = index.schema
     wanted: list[_Wanted] = []
@@ -104,14 +105,22 @@ def find_lanes(
             name = VIEW_LANES.get(lane)
             if name and (query := _lane_query(schema, name, words, counts)) is not None:
                 wanted.append((at, query, sieve.views))
-    lane_hits = _search_lanes(counts.searcher, wanted, limit, sieve)
-    ordinals = (
-        np.unique(np.concatenate([mine for _, mine, _ in lane_hits])) if lane_hits else np.zeros(0, np.int64)
-    )
+    return _search_lanes(counts.searcher, wanted, limit, sieve)
+
+
+def make_lane_signals(rows: Rows, lane_hits: Iterable[tuple[int, Array, Array]], chunks: int) -> Signals:
+    """The signals of (lane, ordinals, scores) of each search; 0 for a lane without the chunk.
+    `chunks`: the number of those that were searched.
+    """
+    hits = list(lane_hits)
+    ordinals = np.unique(np.concatenate([mine for _, mine, _ in hits] or [np.zeros(0, np.int64)]))
     values = np.zeros((len(LANES), len(ordinals)), np.float32)
-    for at, mine, scores in lane_hits:
+    for at, mine, scores in hits:
         values[at, np.searchsorted(ordinals, mine)] = scores
-    return ordinals, values
+    most = values.max(axis=1, initial=0.0).tolist()
+    stats = {f"{name}_max": value for name, value in zip(LANES, most, strict=True)}
+    stats |= {"files": float(len(rows.path_names)), "chunks": float(chunks)}
+    return make_signals(rows, ordinals, LANES, values, stats)
 
 
 def list_lane_words(question: str) -> list[tuple[str, str]]:

@@ -4,42 +4,96 @@ OR.
 
 from __future__ import annotations
 
+import re
+import time
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import tantivy
-from tantivy import Query
 
 from cortex.engines.text.matches.compile import Target, add_filter, compile_query
-from cortex.engines.text.matches.matching import count_of
+from cortex.engines.text.matches.matching import Matching, count_of
+from cortex.engines.text.matches.scan import SCAN_S
+from cortex.engines.text.matches.top_hits import HitFinder
+from cortex.engines.text.matches.verify import Expression, KeywordQuery, compile_expression
 from cortex.engines.text.words import Words
+from cortex.generation.read import Rows
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
 from cortex.system.errors import BadRequest
 from cortex.terms import languages, tokens
+from ipc.messages import Filters
 
 #: terms of a query that are examined one by one
 _TERMS_MAX = 12
+#: expressions of a query that are tried one by one
+_REASONS_MAX = 4
 #: most edits between a word and a word that is suggested for it
 NEAR_EDITS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestionContext:
-    """The index in which reasons are searched. `filter_query`: the filters (None: keep all);
-    `written`: indexed word → its spelling in some text.
-    """
+    """The snapshot in which reasons are searched, and the filters of the query."""
 
-    index: tantivy.Index
+    schema: tantivy.Schema
     searcher: tantivy.Searcher
-    filter_query: Query | None
+    rows: Rows
     words: Words
-    written: Callable[[str], str]
+    matching: Matching
+    finder: HitFinder
+    filters: Filters
 
 
-def suggest(context: SuggestionContext, node: Node) -> str:
+def explain_nothing(context: SuggestionContext, query: KeywordQuery) -> str:
     """One or two sentences for an answer without hits; never empty."""
-    if context.filter_query is not None and (unfiltered := _count(context, node, filters=False)):
+    if not query.expressions:
+        return _explain_terms(context, query.node)
+    deadline = time.monotonic() + SCAN_S
+    if context.filters != Filters() and (
+        count := _scan_count(context, query.expressions, deadline, query.remainder)
+    ):
+        return f"The filters leave nothing: without them {count} chunks match."
+    for expression in query.expressions[:_REASONS_MAX]:
+        if not expression.excluded and not _scan_count(context, [expression], deadline):
+            return _explain_no_line(context, expression, deadline)
+    if query.remainder is not None:
+        to = Target(context.schema)
+        _, folded = context.finder.best(query.remainder, context.filters, 1, to)
+        if not folded.any():
+            return _explain_terms(context, query.remainder)
+    if any(expression.excluded for expression in query.expressions):
+        return "The exclusions remove every match; drop a NOT or a minus."
+    return "Each part of the query matches somewhere, but no chunk holds all of them."
+
+
+def _scan_count(
+    context: SuggestionContext,
+    expressions: Sequence[Expression],
+    deadline: float,
+    remainder: Node | None = None,
+) -> int:
+    """The number of chunks that match without the filters."""
+    return len(context.finder.scan(expressions, remainder, Filters(), deadline).rows)
+
+
+def _explain_no_line(context: SuggestionContext, expression: Expression, deadline: float) -> str:
+    sentence = f"No line of code or documentation matches `{expression.source.pattern}`"
+    if expression.source.case:
+        any_case = compile_expression(replace(expression.source, case=False))
+        count = _scan_count(context, [any_case], deadline)
+        if count:
+            return f"{sentence} as written; ignoring case, {'one chunk does' if count == 1 else f'{count} chunks do'}."
+    if near := _nearest(context, expression.source.pattern):
+        return f"{sentence} (did you mean `{near}`?)."
+    return f"{sentence}; shorten it, or search for words instead."
+
+
+def _explain_terms(context: SuggestionContext, node: Node) -> str:
+    """The same for a query without expressions."""
+    if context.finder.filter_query(context.filters) is not None and (
+        unfiltered := _count(context, node, filters=False)
+    ):
         return f"The filters leave nothing: without them {_format_count(unfiltered)}."
     clauses = leaves(node)[:_TERMS_MAX]
     missing = [clause for clause in clauses if not _count(context, clause, filters=False)]
@@ -80,9 +134,8 @@ def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
 
 def _count(context: SuggestionContext, node: Node, *, filters: bool = True) -> int:
     try:
-        query = add_filter(
-            compile_query(node, Target(context.index.schema)), context.filter_query if filters else None
-        )
+        filter_query = context.finder.filter_query(context.filters) if filters else None
+        query = add_filter(compile_query(node, Target(context.schema)), filter_query)
         return count_of(context.searcher.search(query, 1, count=True))
     except (BadRequest, ValueError):
         return 0
@@ -106,7 +159,7 @@ def _nearest_term(context: SuggestionContext, clause: Term) -> str:
     """A suggestion for a term without a match; "" for none."""
     if clause.field == "language":
         return "" if languages.canonical(clause.text) else languages.nearest_language(clause.text)
-    return nearest(context, clause.text) if clause.field == "text" else ""
+    return _nearest(context, clause.text) if clause.field == "text" else ""
 
 
 def _clause_text(clause: Node) -> str:
@@ -120,7 +173,7 @@ def _clause_text(clause: Node) -> str:
     return str(getattr(clause, "text", ""))
 
 
-def nearest(context: SuggestionContext, text: str) -> str:
+def _nearest(context: SuggestionContext, text: str) -> str:
     """The indexed term nearest to the first word of `text` that is not indexed: at most two edits
     away, the nearest first, then the most frequent. "" without one.
     """
@@ -136,10 +189,19 @@ def nearest(context: SuggestionContext, text: str) -> str:
                 if (count := _texts_with(context, near))
             ]
             if ranked:
-                return context.written(min(ranked)[1])
+                return _spell_as_written(context, min(ranked)[1])
         return ""
     return ""
 
 
 def _texts_with(context: SuggestionContext, term: str) -> int:
     return context.searcher.doc_freq("text", term.replace("_", tokens.UNDERSCORE))
+
+
+def _spell_as_written(context: SuggestionContext, word: str) -> str:
+    """The spelling of an indexed word, which is in lower case, in one of the texts."""
+    best, _ = context.matching.best(compile_query(Term("text", word), Target(context.schema)), 1)
+    for ordinal in best.ordinals.tolist():
+        if match := re.search(rf"(?<!\w){re.escape(word)}(?!\w)", context.rows.text(ordinal), re.IGNORECASE):
+            return match[0]
+    return word

@@ -11,8 +11,7 @@ import orjson
 import tantivy
 from tantivy import Occur, Query
 
-from cortex.engines.text.index.checksums import META, raising_damaged
-from cortex.engines.text.index.schema import register
+from cortex.engines.text.index.checksums import raising_damaged
 from cortex.engines.text.index.unit_index import ASIDE, CODE, make_unit_schema
 from cortex.engines.text.index.writer import open_to_read
 from cortex.engines.text.limits import MASK_SHARE
@@ -21,7 +20,6 @@ from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
 from cortex.query.check import check_query
 from cortex.system.arrays import Array
-from cortex.system.errors import NotFound
 from cortex.terms.ids import keys_of
 from ipc.messages import UNIT_SIGNALS, Filters, UnitHits, UnitsAt, UnitSearch
 
@@ -39,18 +37,8 @@ _Place = tuple[int, int]
 
 
 def open_units(folder: Path, rows: Rows) -> UnitSnapshot:
-    """Open the generation folder that UnitWriter.build returned. Raises NotFound or Damaged.
-
-    Without rows (nothing is published yet) the folder need not exist.
-    """
-    if (folder / META).is_file():
-        with raising_damaged(folder):
-            index = open_to_read(folder, make_unit_schema)
-    elif len(rows):
-        raise NotFound(f"{folder / META} does not exist.")
-    else:
-        index = tantivy.Index(make_unit_schema())
-        register(index)
+    """Open a generation folder of UnitWriter. Raises NotFound or Damaged."""
+    index = open_to_read(folder, may_be_empty=not len(rows), schema=make_unit_schema)
     with raising_damaged(folder):
         return UnitSnapshot(index, rows)
 

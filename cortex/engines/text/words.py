@@ -1,21 +1,93 @@
-"""Rows of a generation that hold a word: `generation.segments.words` over all segments."""
+"""Rows of a generation that hold a word: `generation.segments.words` over all segments; and the
+terms of a query that this table answers.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, reduce
 
 import numpy as np
 
 from cortex.generation.read import Rows
 from cortex.generation.segments.segment import Segment
 from cortex.generation.segments.words import WordTable
+from cortex.query.tree import Fuzzy, Node, Phrase, Term, Wildcard
 from cortex.system.arrays import Array
+from cortex.terms import tokens
 
+#: stand-ins for wildcards while a term is split into words: private-use characters
+STAR, _SINGLE = "\ue000", "\ue001"
+_PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{STAR}{_SINGLE}])+")
 #: words in the cache of neighbours: a query needs them to search and to mark
 _NEAR_MAX = 16
 
 Near = list[tuple[Array, Array]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyTerm:
+    """Rows whose text holds one of `terms`."""
+
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTerm:
+    """Rows whose text holds a term that begins with one of `starts`."""
+
+    starts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearTerm:
+    """Rows whose text holds a term at most `most` edits away from `word`. The table looks up
+    neighbours up to `distance` once, for several values of `most`.
+    """
+
+    word: str
+    distance: int
+    most: int
+
+
+TableQuery = AnyTerm | PrefixTerm | NearTerm
+
+
+def find_table_query(leaf: Node) -> TableQuery | None:
+    """The query of the word table equivalent to `leaf`; None when there is none."""
+    match leaf:
+        case Term(field="text", text=text) | Phrase(field="text", text=text):
+            words, parts = tokens.whole_words(text), tokens.part_words(text)
+            if len(words) == 1 and len(parts) < 2:
+                return AnyTerm((with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
+        case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
+            words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
+            if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + STAR]:
+                starts = (with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
+                return PrefixTerm(tuple(dict.fromkeys(filter(None, starts))))
+        case Fuzzy(field="text", text=text, distance=distance):
+            words, parts = tokens.whole_words(text), tokens.part_words(text)
+            if len(words) == 1 and len(parts) < 2:
+                return NearTerm(with_underscores(words[0]), distance, distance)
+    return None
+
+
+def with_underscores(word: str) -> str:
+    """An indexed word, with underscores in place of their stand-ins."""
+    return word.replace(tokens.UNDERSCORE, "_")
+
+
+def pattern_words(pieces: tuple[str, ...]) -> list[str]:
+    """The words of a wildcard term as indexed, with stand-ins for the wildcards."""
+    text = "".join({"*": STAR, "?": _SINGLE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
+    return _PATTERN_WORD.findall(text)
+
+
+def pattern_source(word: str) -> str:
+    """The expression for a word of `pattern_words`; the same to Python and to tantivy."""
+    return word.replace(STAR, ".*").replace(_SINGLE, ".")
 
 
 class Words:
@@ -41,6 +113,29 @@ class Words:
         """Bool [all rows]: rows that hold a term that begins with `start`."""
         codes = [table.codes_from(start) for table in self.tables]
         return self._mask(derived for derived, _ in codes) | self._mask(words for _, words in codes)
+
+    def matching(self, query: TableQuery) -> Array:
+        """Bool [all rows]: rows that match `query`."""
+        match query:
+            case AnyTerm(terms=terms):
+                return self.holding(terms)
+            case PrefixTerm(starts=starts):
+                return reduce(np.logical_or, map(self.starting, starts))
+            case NearTerm(word=word, distance=distance, most=most):
+                return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
+
+    def lacks(self, leaf: Node) -> bool:
+        """Whether no row holds a leaf of several words, because one of them is in no row: a letter
+        with its mark apart is two words.
+        """
+        words: list[str] = []
+        match leaf:
+            case Term(field="text", text=text) | Phrase(field="text", text=text):
+                words = tokens.whole_words(text)
+                words = words if len(words) > 1 else []
+            case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
+                words = pattern_words(pieces)[:-1]  # the last one has the star
+        return not all(map(self.has, map(with_underscores, words)))
 
     @cached_property
     def size(self) -> int:
@@ -68,12 +163,6 @@ class Words:
     def has(self, term: str) -> bool:
         """Whether `term` is a word, a part or a joined form in any row."""
         return any(len(table.codes_of([term])) for table in self.tables)
-
-    def rows_near(self, word: str, distance: int, most: int) -> Array:
-        """Bool [all rows]: rows that hold a term at most `most` edits away from `word`. Neighbours
-        are looked up once, up to `distance` edits; `most` is at most `distance`.
-        """
-        return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
 
     def near(self, word: str, distance: int) -> dict[str, int]:
         """The terms at most `distance` edits away from `word` → their number of edits."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
-from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.engines.protocol import Change, Engine, Feature, Handlers
 from cortex.engines.vector.quantized import QuantizedVectors
 from cortex.engines.vector.usearch import (
     Limits,
@@ -33,7 +33,7 @@ from ipc.messages import VectorSearch
 log = logging.getLogger(__name__)
 
 
-class VectorEngine:
+class VectorEngine(Engine):
     """See `protocol.Engine`. Lacks nothing."""
 
     answers = (VectorSearch, *ANSWERS)
@@ -118,9 +118,6 @@ class VectorEngine:
             "model": generation.model,
             "hnsw": token,
         }
-
-    def release(self) -> None:
-        """Do nothing: memory of a build is freed at its end."""
 
     def close(self) -> None:
         if self._pool is not None:

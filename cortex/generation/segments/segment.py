@@ -22,7 +22,7 @@ import math
 import mmap
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -115,6 +115,18 @@ class Blocks:
     @property
     def nbytes(self) -> int:
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+def join_column(segments: Sequence[Segment], name: str, dtype: str) -> Array:
+    """Return a section of all segments, one after the other; of `dtype` without any."""
+    return np.concatenate([segment.arrays[name] for segment in segments] or [np.zeros(0, dtype)])
+
+
+def number_names(lists: Iterable[Sequence[str]]) -> tuple[list[Array], list[str]]:
+    """Return (for each list the ordinal of each name in one table, u32; the names of the table)."""
+    table: dict[str, int] = {}
+    ordinals = [np.array([table.setdefault(name, len(table)) for name in names], "<u4") for names in lists]
+    return ordinals, list(table)
 
 
 def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], meta: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ paragraphs.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from typing import Any
@@ -49,20 +50,10 @@ def documentation_chunks(frame: Frame) -> list[Chunk]:
             parent = heads[trail] if tile_index else heads.get(trail[:-1], "") if trail else ""
             if parent:
                 metadata["parent"] = parent
-            chunks += [_with_tags(chunk, tags) for chunk in pieces]
+            for chunk in pieces:
+                all_tags = tuple(dict.fromkeys((*chunk.tags, *tags[:TAGS_MAX])))
+                chunks.append(dataclasses.replace(chunk, tags=all_tags))
     return chunks
-
-
-def _with_tags(chunk: Chunk, tags: tuple[str, ...]) -> Chunk:
-    return Chunk(
-        id=chunk.id,
-        chunk_type=chunk.chunk_type,
-        title=chunk.title,
-        text=chunk.text,
-        tags=tuple(dict.fromkeys((*chunk.tags, *tags[:TAGS_MAX]))),
-        metadata=chunk.metadata,
-        embed_text=chunk.embed_text,
-    )
 
 
 def _metadata(frame: Frame, start: int, end: int, trail: tuple[str, ...]) -> dict[str, Any]:

@@ -1,22 +1,24 @@
-"""The common part of all chunks of one file: tags, metadata, titles. Pure."""
+"""The common part of all chunks of one file: tags, metadata, titles; and whether the file is
+generated or vendored, by its path and first lines. Pure.
+"""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cortex.indexer.chunkers.tiles import CountTokens, split_to_budget
-from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
 from cortex.terms.code import inline_tests
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
 from cortex.terms.passages import embed_text
-from cortex.terms.paths import is_test
-from cortex.terms.records import Chunk, ChunkType, Symbol
+from cortex.terms.paths import has_generated_name, is_test, vendored_folder
+from cortex.terms.records import GENERATED, VENDORED, Chunk, ChunkType, Symbol
 
 #: folders of a path that become tags
 PATH_TAGS = 2
@@ -24,6 +26,34 @@ PATH_TAGS = 2
 IMPORTS_MAX = 64
 #: characters of a doc comment that are repeated in each chunk of its definition
 DOC_CHARS = 400
+
+
+#: lines at the top of a file where generators leave a signature
+HEAD_LINES = 12
+#: characters to read of such a line
+HEAD_CHARS = 300
+
+#: signatures of generators; each counts only after a comment marker
+_SIGNATURE = re.compile(
+    r"@generated\b|\bDO NOT EDIT\b|<auto-?generated"
+    r"|\b(?:code|file|source|module|content) (?:is|was|has been) (?:automatically |auto-?)generated\b"
+    r"|\b(?:automatically|auto-?) ?generated (?:by|from|with|using|file|code)\b|^\W*generated (?:by|from|with) ",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|\{-|\.\.\s|'{3})")
+
+
+def origin(path: str, lines: Sequence[str]) -> tuple[str, str]:
+    """Return (GENERATED, VENDORED or "", the reason)."""
+    if folder := vendored_folder(path):
+        return VENDORED, f"below {folder}/"
+    if has_generated_name(path):
+        return GENERATED, f"named {path.rpartition('/')[2]}"
+    for number, line in enumerate(lines[:HEAD_LINES], 1):
+        head = line[:HEAD_CHARS]
+        if _COMMENT.match(head) and _SIGNATURE.search(head):
+            return GENERATED, f"says so on line {number}"
+    return "", ""
 
 
 @dataclass(frozen=True)

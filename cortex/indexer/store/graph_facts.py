@@ -39,8 +39,17 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     """Return the facts of a file. None for a language without a graph, an empty file that makes no
     package, one that is nested too deeply, or one on which the extraction fails.
     """
-    if may_hold_scripts(source.path):
-        return _facts_of_component(source, sha256)
+    try:
+        read = _facts_of_component if may_hold_scripts(source.path) else _facts_of_code
+        return read(source, sha256)
+    except NoGrammar:  # the remark of its chunks reports it
+        return None
+    except Exception:  # the file's chunks are indexed anyway
+        log.exception("%s has no graph", source.path)
+        return None
+
+
+def _facts_of_code(source: Source, sha256: str) -> Packed | None:
     language = sniff(source.path, source.lines)
     grammar = LANGUAGES.get(language.name)
     if grammar is None or language.grammar is None:
@@ -48,37 +57,36 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
     if not source.lines:  # an empty package file makes its folder a package
         package = source.path.rpartition("/")[2] in PACKAGE_FILES
         return pack(Facts(source.path, language.name, sha256), grammar.rules) if package else None
-    try:
-        if not grammar.syntax.queries:
-            return pack(_outline_facts(source, language, sha256), grammar.rules)
-        if language.name == "rust":
-            source = _remove_macros(source, language)
-        elif language.name in ("c", "cpp"):
-            source = _remove_conditionals(source)
-        elif language.name == "kotlin":
-            # If unchanged, the cached tree of its chunks is reused.
-            lines = tuple(join_broken_lines(source.lines))
-            source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
-        elif language.name == "csharp" and syntax_tree(source, language)[1].root_node.has_error:
-            lines = tuple(drop_inner_conditionals(source.lines, csharp=True))
-            source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
-        elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
-            lines = tuple(end_signatures(source.lines))
-            source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
-        lost: Sequence[Symbol] = ()
-        if language.name in REPAIRED:  # cached from its chunks, if nothing above has changed it
-            mended = repaired(source, language)
-            tree, lost = mended.tree, mended.symbols
-        else:
-            tree = syntax_tree(source, language)[1]
-        facts = extract(tree, source.path, grammar, sha256)
-        facts = add_fragments(facts, tree.root_node, grammar, read_fragments, read_requests)
-        return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
-    except NoGrammar:  # the remark of its chunks reports it
-        return None
-    except Exception:  # the file's chunks are indexed anyway
-        log.exception("%s has no graph", source.path)
-        return None
+    if not grammar.syntax.queries:
+        return pack(_outline_facts(source, language, sha256), grammar.rules)
+    if language.name == "rust":
+        source = _remove_macros(source, language)
+    elif language.name in ("c", "cpp"):  # without marks around names, too
+        lines = drop_inner_conditionals(source.lines)
+        source = _with_lines(source, unmark("\n".join(lines)).split("\n"))
+    elif language.name == "kotlin":
+        source = _with_lines(source, join_broken_lines(source.lines))
+    elif language.name == "csharp" and syntax_tree(source, language)[1].root_node.has_error:
+        source = _with_lines(source, drop_inner_conditionals(source.lines, csharp=True))
+    elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
+        source = _with_lines(source, end_signatures(source.lines))
+    lost: Sequence[Symbol] = ()
+    if language.name in REPAIRED:  # cached from its chunks, if nothing above has changed it
+        mended = repaired(source, language)
+        tree, lost = mended.tree, mended.symbols
+    else:
+        tree = syntax_tree(source, language)[1]
+    facts = extract(tree, source.path, grammar, sha256)
+    facts = add_fragments(facts, tree.root_node, grammar, read_fragments, read_requests)
+    return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
+
+
+def _with_lines(source: Source, lines: Iterable[str]) -> Source:
+    """Return the source with these lines; itself if they are its own, because the cached tree of
+    its chunks is reused then.
+    """
+    lines = tuple(lines)
+    return source if lines == source.lines else dataclasses.replace(source, lines=lines)
 
 
 def compile_queries(paths: Iterable[str]) -> None:
@@ -100,37 +108,21 @@ def may_have_facts(path: str) -> bool:
 def _facts_of_component(source: Source, sha256: str) -> Packed | None:
     """Return the facts of a component or HTML page; None for a page without scripts."""
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
-    try:
-        component = read_component(source.path, raw)
-        if component is None:
-            return None
-        facts = component_facts(source, component, sha256)
-        return pack(facts, LANGUAGES[facts.language].rules)
-    except NoGrammar:
+    component = read_component(source.path, raw)
+    if component is None:
         return None
-    except Exception:  # the file's chunks are indexed anyway
-        log.exception("%s has no graph", source.path)
-        return None
+    facts = component_facts(source, component, sha256)
+    return pack(facts, LANGUAGES[facts.language].rules)
 
 
 def _remove_macros(source: Source, language: Language) -> Source:
     """Return the source without macros around items; itself when there are none."""
 
     def parses(lines: Sequence[str]) -> bool:
-        return not syntax_tree(dataclasses.replace(source, lines=tuple(lines)), language)[
-            1
-        ].root_node.has_error
+        _, tree = syntax_tree(dataclasses.replace(source, lines=tuple(lines)), language)
+        return not tree.root_node.has_error
 
-    lines = tuple(uncover_macros(source.lines, parses))
-    return source if lines == source.lines else dataclasses.replace(source, lines=lines)
-
-
-def _remove_conditionals(source: Source) -> Source:
-    """Return the source without preprocessor conditions inside other constructs and without marks
-    around its names; itself when there are none.
-    """
-    lines = unmark("\n".join(drop_inner_conditionals(source.lines))).split("\n")
-    return source if tuple(lines) == source.lines else dataclasses.replace(source, lines=tuple(lines))
+    return _with_lines(source, uncover_macros(source.lines, parses))
 
 
 def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:

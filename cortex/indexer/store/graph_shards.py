@@ -22,7 +22,7 @@ from cortex.graph.facts.tables import Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Roots
-from cortex.indexer.store.graph_bodies import Body
+from cortex.indexer.store.graph_bodies import Bodies, Body
 from cortex.indexer.store.shards import shard_of
 from cortex.system import files
 from cortex.system.errors import Damaged
@@ -142,18 +142,22 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
     return 1
 
 
+def write_shards(folder: Path, shards: int, paths_by_shard: Mapping[int, list[str]], bodies: Bodies) -> int:
+    """Write the shards of a layout that have changed; return their number."""
+    written = 0
+    for number, paths in paths_by_shard.items():
+        before = read_shard(folder, number, shards)
+        written += place_shard(folder, (number, shards), bodies.build_body(paths, before), before)
+    return written
+
+
 def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
     """Yield (shards of its layout, facts) of all files, without damaged ones."""
-    for name in sorted(_names(folder / FACTS, ".msgpack")):
-        if _FACTS_NAME.match(name):
-            with contextlib.suppress(OSError, *UNREADABLE):
-                stored = msgspec.msgpack.decode(
-                    files.read_ours(folder / FACTS / name, GRAPH_BYTES_MAX), type=_FactsFile
-                )
-                if stored.version == FACTS_VERSION:
-                    yield from (
-                        (stored.shards, facts) for facts in stored.files if facts.language in LANGUAGES
-                    )
+    for path in _facts_files(folder, _FACTS_NAME):
+        with contextlib.suppress(OSError, *UNREADABLE):
+            stored = msgspec.msgpack.decode(files.read_ours(path, GRAPH_BYTES_MAX), type=_FactsFile)
+            if stored.version == FACTS_VERSION:
+                yield from ((stored.shards, facts) for facts in stored.files if facts.language in LANGUAGES)
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:
@@ -178,21 +182,19 @@ def map_resolved(folder: Path) -> dict[str, bytes | memoryview]:
 
 
 def drop_resolved(folder: Path) -> None:
-    for name in _names(folder / FACTS, ".msgpack"):
-        if _RESOLVED_NAME.match(name):
-            files.remove(folder / FACTS / name)
+    for path in _facts_files(folder, _RESOLVED_NAME):
+        files.remove(path)
 
 
 def _map_files(folder: Path, name_of: re.Pattern[str], kind: type[T]) -> Iterator[T]:
     """Yield the decoded content of each file with a matching name in the folder of facts."""
-    for name in sorted(_names(folder / FACTS, ".msgpack")):
-        if name_of.match(name):
-            with files.open_ours(folder / FACTS / name) as file:
-                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            try:
-                yield msgspec.msgpack.decode(memoryview(data), type=kind)
-            except UNREADABLE as error:
-                raise Damaged(f"{folder / FACTS / name} cannot be read: {error}.") from error
+    for path in _facts_files(folder, name_of):
+        with files.open_ours(path) as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            yield msgspec.msgpack.decode(memoryview(data), type=kind)
+        except UNREADABLE as error:
+            raise Damaged(f"{path} cannot be read: {error}.") from error
 
 
 def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -> None:
@@ -236,9 +238,9 @@ def drop_state(folder: Path) -> None:
 def drop_facts(folder: Path, shards: int) -> None:
     """Delete the facts of another layout."""
     wanted = {f"facts.{number:03d}.msgpack" for number in range(shards)}
-    for name in _names(folder / FACTS, ".msgpack"):
-        if _FACTS_NAME.match(name) and name not in wanted:
-            files.remove(folder / FACTS / name)
+    for path in _facts_files(folder, _FACTS_NAME):
+        if path.name not in wanted:
+            files.remove(path)
 
 
 def drop_graphs(folder: Path, shards: int) -> None:
@@ -254,6 +256,11 @@ def shard_name(number: int, shards: int) -> str:
     `code-graph.json`.
     """
     return f"{STEM}.{number:03d}{PACKED}" if shards else f"{STEM}{PACKED}"
+
+
+def _facts_files(folder: Path, name_of: re.Pattern[str]) -> list[Path]:
+    """Return the files of the folder of facts with a matching name, sorted."""
+    return [folder / FACTS / name for name in sorted(_names(folder / FACTS, "")) if name_of.match(name)]
 
 
 def _names(folder: Path, ending: str) -> list[str]:

@@ -251,11 +251,7 @@ class GraphStore:
         paths_by_shard = graph_shards.files_by_shard(tools.project, shards, numbers)
         bodies = Bodies(tools, affected, structural)
         bodies.resolve_ahead(path for paths in paths_by_shard.values() for path in paths)
-        written = 0
-        for number in numbers:
-            before = graph_shards.read_shard(self._folder, number, shards)
-            body = bodies.build_body(paths_by_shard.get(number, ()), before)
-            written += graph_shards.place_shard(self._folder, (number, shards), body, before)
+        written = graph_shards.write_shards(self._folder, shards, paths_by_shard, bodies)
         self._finish(self._state)
         return written
 

@@ -26,8 +26,7 @@ from cortex.indexer.store.graph_shards import (
     map_facts,
     map_resolved,
     place_resolved,
-    place_shard,
-    read_shard,
+    write_shards,
 )
 from cortex.system.errors import Unavailable
 from cortex.system.process import allocator
@@ -145,10 +144,6 @@ class GraphBuilder:
         paths_by_shard = files_by_shard(tools.project, task.shards, task.numbers)
         affected = None if task.affected is None else set(task.affected)
         bodies = Bodies(tools, affected, task.structural, map_resolved(folder))
-        written = 0
-        for number, paths in paths_by_shard.items():
-            before = read_shard(folder, number, task.shards)
-            body = bodies.build_body(paths, before)
-            written += place_shard(folder, (number, task.shards), body, before)
+        written = write_shards(folder, task.shards, paths_by_shard, bodies)
         allocator.trim()
         return written

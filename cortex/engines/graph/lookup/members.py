@@ -19,7 +19,7 @@ from cortex.terms.languages import language_of
 #: edges from a type to a type that it implements, extends or embeds
 IS_A = ("implements", "extends", "embeds")
 #: bool [edge types]: those in IS_A
-_IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
+ARE_IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
 #: ending of files whose methods belong to types of the same folder
 _BY_FOLDER = ".go"
 
@@ -82,7 +82,7 @@ class Members:
             name, visited, frontier = last_name(graph.names[number]), {owner}, [owner]
             while frontier:
                 rows = lists.of(np.array(frontier, dtype="<i8"))
-                rows = rows[_IS_A[graph.edges[rows, 2]]]
+                rows = rows[ARE_IS_A[graph.edges[rows, 2]]]
                 types = [(int(graph.edges[row, end_column]), row) for row in rows.tolist()]
                 frontier = list(
                     dict.fromkeys(type_number for type_number, _ in types if type_number not in visited)

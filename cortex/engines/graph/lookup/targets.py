@@ -364,7 +364,7 @@ class Targets:
             numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
         numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
-        outer = {n: self._enclosing_key(n) for n in numbers}
+        outer = {n: key_of(enclosing_id(graph.names[n])) for n in numbers}
         if not _repeats_last_name(target):
             numbers = [
                 n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
@@ -379,10 +379,6 @@ class Targets:
         if not self._folder_prefix:
             return files
         return [file for file in files if self._graph.names[file].startswith(self._folder_prefix)] or files
-
-    def _enclosing_key(self, number: int) -> int:
-        """The key of the id that encloses a node."""
-        return key_of(enclosing_id(self._graph.names[number]))
 
     def _meaning(self, number: int) -> str:
         """The id of a node's meaning, without the number of an overload. Parts of one definition

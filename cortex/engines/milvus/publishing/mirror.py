@@ -43,7 +43,7 @@ class MirrorWorker:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         self._stop.set()
         self._thread.join()
         self._mirror.close()
@@ -53,14 +53,7 @@ class MirrorWorker:
 
     def status(self) -> Status:
         generation = self._mirror.current
-        info = {
-            "rows": generation.rows,
-            "segments": len(generation.segments),
-            "deleted": generation.deleted_count,
-            "vectors": sum(segment.vectors for segment in generation.segments),
-            "chunk_files": len(generation.files),
-            "sequence": generation.sequence,
-            "model": generation.model,
+        info = generation.status() | {
             "watching": "milvus",
             "warnings": list(generation.warnings),
             "foreign_files": [],

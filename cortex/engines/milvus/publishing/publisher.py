@@ -22,10 +22,13 @@ from cortex.engines import makers, open_engine
 from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.storage.collection import SCHEMA, WRITE_S, Collection
 from cortex.engines.milvus.storage.documents import (
+    FILE_BYTES_MAX,
     KEPT_TIMES,
     Body,
     Document,
     Ref,
+    all_files,
+    bring_files,
     fetch_body,
     put,
     put_body,
@@ -33,7 +36,6 @@ from cortex.engines.milvus.storage.documents import (
     sweep,
     write_document,
 )
-from cortex.engines.milvus.storage.downloads import FILE_BYTES_MAX, all_files, bring_files
 from cortex.engines.milvus.storage.lease import lease
 from cortex.engines.milvus.storage.removal import drop_rows
 from cortex.generation import current as generations

@@ -1,5 +1,5 @@
 """The document of a project in Milvus, which names its current generation, and the files of that
-generation, addressed by content.
+generation, addressed by content; and downloads of these files.
 
 A file is written before a document names it. The document is one row, replaced atomically: a reader
 finds all files that it names, or finds one missing and reads the document again.
@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from cortex.engines.milvus.storage.collection import SCHEMA, Collection
 from cortex.engines.milvus.storage.collection import TEXT_BYTES as PIECE_BYTES
+from cortex.generation.current import Generation, segment_files
+from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, Misconfigured, NotFound
 from cortex.system.zstd import pack, unpack
 
+#: names of files in `segments/`
+_SEGMENT = re.compile(r"[a-z]+-[0-9a-f]{1,64}\.seg")
 #: generations with their time of publishing in a document
 KEPT_TIMES = 50
 #: most bytes of a file
@@ -200,3 +206,49 @@ def _document_key(project: str) -> str:
 
 def _piece_keys(project: str, ref: Ref) -> list[str]:
     return [f"{project}:file:{ref.sha256}:{number}" for number in range(ref.pieces)]
+
+
+def all_files(body: Body, generation: Generation) -> dict[str, Ref]:
+    """The files of a generation, by name. Raises Damaged."""
+    return _file_refs(body, segment_files(generation))
+
+
+def rows_files(body: Body, generation: Generation) -> dict[str, Ref]:
+    """The files of a generation without those of the graph, by name. Raises Damaged."""
+    graph = frozenset(generation.graph.values())
+    return _file_refs(body, [name for name in segment_files(generation) if name not in graph])
+
+
+def _file_refs(body: Body, names: Sequence[str]) -> dict[str, Ref]:
+    for name in names:  # any writer of Milvus may put any name there
+        if not _SEGMENT.fullmatch(name) or name not in body.files:
+            raise Damaged(
+                f"What is current in Milvus names {name!r}, which is no file of it; index it again."
+            )
+    return {name: body.files[name] for name in names}
+
+
+def bring_files(
+    collection: Collection, wanted: Sequence[tuple[str, Path, Ref]], *, sync: bool = False
+) -> dict[str, CortexError]:
+    """Download the `wanted` files (project, path, ref), in one go, unless a file with that content
+    exists. Returns for each project with a failed download the reason. Raises Unavailable.
+    """
+    missing = [entry for entry in wanted if not _is_there(entry[1], entry[2])]
+    for folder in {path.parent for _, path, _ in missing}:
+        files.make_folder(folder)
+    failures: dict[str, CortexError] = {}
+    contents = fetch_all(collection, [(project, ref) for project, _, ref in missing])
+    for (project, path, _), data in zip(missing, contents, strict=True):
+        if isinstance(data, CortexError):
+            failures.setdefault(project, data)
+        else:
+            files.replace(path, data, sync=sync)
+    return failures
+
+
+def _is_there(path: Path, ref: Ref) -> bool:
+    try:
+        return hashlib.sha256(files.read_ours(path, FILE_BYTES_MAX)).hexdigest() == ref.sha256
+    except OSError:
+        return False

@@ -32,7 +32,7 @@ from cortex.engines.text.index.checksums import (
 from cortex.engines.text.index.schema import make_document, make_schema, register
 from cortex.settings.folders.home import private_dir, runtime_base
 from cortex.system import files
-from cortex.system.errors import Damaged
+from cortex.system.errors import Damaged, NotFound
 from cortex.system.process.timers import late_threads
 
 WRITER = "writer"
@@ -237,19 +237,28 @@ class TextWriter(IndexWriter):
         return self.commit(number)
 
 
-def open_to_read(folder: Path, schema: Callable[[], tantivy.Schema] = make_schema) -> tantivy.Index:
-    """As `open_index`, with a reader of its newest commit. Tantivy makes a lock file beside the
-    files that it reads: files of a folder that cannot be written are opened through links.
+def open_to_read(
+    folder: Path, *, may_be_empty: bool, schema: Callable[[], tantivy.Schema] = make_schema
+) -> tantivy.Index:
+    """Open the generation folder that a writer committed. With `may_be_empty` (nothing is published
+    yet) the folder need not exist. Raises NotFound or Damaged.
+
+    Tantivy makes a lock file beside the files that it reads: files of a folder that cannot be
+    written are opened through links.
     """
-    if os.access(folder, os.W_OK):
-        return _with_reader(open_index(folder, schema))
-    base = files.make_new_folder(private_dir(runtime_base()), "text")
-    try:
-        with raising_damaged(folder):
+    if not (folder / META).is_file():
+        if not may_be_empty:
+            raise NotFound(f"{folder / META} does not exist.")
+        return _new_index(schema)
+    with raising_damaged(folder):
+        if os.access(folder, os.W_OK):
+            return _with_reader(open_index(folder, schema))
+        base = files.make_new_folder(private_dir(runtime_base()), "text")
+        try:
             files.link_to_all(list_committed_files(folder), base)
-        return _with_reader(open_index(base, schema))
-    finally:
-        files.remove_tree(base)  # all files are mapped
+            return _with_reader(open_index(base, schema))
+        finally:
+            files.remove_tree(base)  # all files are mapped
 
 
 def _with_reader(index: tantivy.Index) -> tantivy.Index:
@@ -272,10 +281,16 @@ def open_index(folder: Path, schema: Callable[[], tantivy.Schema] = make_schema)
     return index
 
 
+def _new_index(schema: Callable[[], tantivy.Schema] = make_schema) -> tantivy.Index:
+    """An empty index in memory."""
+    index = tantivy.Index(schema())
+    register(index)
+    return index
+
+
 def index_in_memory(chunks: Iterable[tuple[int, dict[str, Any]]]) -> tantivy.Index:
     """An index of these chunks (row key, chunk) in memory."""
-    index = tantivy.Index(make_schema())
-    register(index)
+    index = _new_index()
     writer = index.writer(_LEAST_HEAP, _THREADS)
     for key, chunk in chunks:
         writer.add_document(make_document(key, chunk))

@@ -14,6 +14,15 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import Occur, Query
 
+from cortex.engines.text.words import (
+    STAR,
+    NearTerm,
+    TableQuery,
+    find_table_query,
+    pattern_source,
+    pattern_words,
+    with_underscores,
+)
 from cortex.query.leaf import literal
 from cortex.query.tree import (
     And,
@@ -44,9 +53,6 @@ _WILDCARDS_MAX = 8
 _LINE_MAX = (1 << 32) - 1
 
 _RAW_FIELDS = ("tags", "chunk_type", "language")
-#: stand-ins for wildcards while a term is split into words: private-use characters
-_STAR, _SINGLE = "\ue000", "\ue001"
-_PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_SINGLE}])+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,60 +94,6 @@ def compile_leaf(node: Node, factor: float, to: Target) -> Query | None:
     """Compile with the score multiplied by `factor`; None when only punctuation is left."""
     query = _compile(node, to)
     return query if query is None or factor == 1.0 else Query.boost_query(query, factor)
-
-
-@dataclass(frozen=True, slots=True)
-class AnyTerm:
-    """Rows whose text holds one of `terms`. The word table (words.py) answers this and the next
-    two.
-    """
-
-    terms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixTerm:
-    """Rows whose text holds a term that begins with one of `starts`."""
-
-    starts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NearTerm:
-    """Rows whose text holds a term at most `most` edits away from `word`. The table looks up
-    neighbours up to `distance` once, for several values of `most`.
-    """
-
-    word: str
-    distance: int
-    most: int
-
-
-TableQuery = AnyTerm | PrefixTerm | NearTerm
-
-
-def find_table_query(leaf: Node) -> TableQuery | None:
-    """The query of the word table equivalent to `leaf`; None when there is none."""
-    match leaf:
-        case Term(field="text", text=text) | Phrase(field="text", text=text):
-            words, parts = tokens.whole_words(text), tokens.part_words(text)
-            if len(words) == 1 and len(parts) < 2:
-                return AnyTerm((with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
-        case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
-            words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
-            if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
-                starts = (with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
-                return PrefixTerm(tuple(dict.fromkeys(filter(None, starts))))
-        case Fuzzy(field="text", text=text, distance=distance):
-            words, parts = tokens.whole_words(text), tokens.part_words(text)
-            if len(words) == 1 and len(parts) < 2:
-                return NearTerm(with_underscores(words[0]), distance, distance)
-    return None
-
-
-def with_underscores(word: str) -> str:
-    """An indexed word, with underscores in place of their stand-ins."""
-    return word.replace(tokens.UNDERSCORE, "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,29 +320,18 @@ def _wildcard_queries(node: Wildcard, to: Target) -> list[Query]:
         parts = tokens.part_words(node.pieces[0])
         if parts and (whole_field or len(parts) > 1):
             name = "parts" if whole_field else node.field
-            ways.append(_patterns_query(node, name, [*parts[:-1], parts[-1] + _STAR], to))
+            ways.append(_patterns_query(node, name, [*parts[:-1], parts[-1] + STAR], to))
     return [way for way in ways if way is not None]
-
-
-def pattern_words(pieces: tuple[str, ...]) -> list[str]:
-    """The words of a wildcard term as indexed, with stand-ins for the wildcards."""
-    text = "".join({"*": _STAR, "?": _SINGLE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
-    return _PATTERN_WORD.findall(text)
-
-
-def pattern_source(word: str) -> str:
-    """The expression for a word of `pattern_words`; the same to Python and to tantivy."""
-    return word.replace(_STAR, ".*").replace(_SINGLE, ".")
 
 
 def _patterns_query(node: Wildcard, name: str, words: list[str], to: Target) -> Query | None:
     """Words in order, some with wildcards. A word that is only a wildcard becomes a gap."""
-    while words and not words[-1].strip(_STAR):
+    while words and not words[-1].strip(STAR):
         words = words[:-1]
-    while words and not words[0].strip(_STAR):
+    while words and not words[0].strip(STAR):
         words = words[1:]
-    gaps = sum(not word.strip(_STAR) for word in words)
-    words = [word for word in words if word.strip(_STAR)]
+    gaps = sum(not word.strip(STAR) for word in words)
+    words = [word for word in words if word.strip(STAR)]
     if not words:
         return None
     sources = [pattern_source(word) for word in words]

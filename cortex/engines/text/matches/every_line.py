@@ -17,6 +17,7 @@ from cortex.engines.text.matches.lines import (
     drop_partial,
     group_lines,
     put_in_order,
+    with_groups,
 )
 from cortex.system.arrays import Array
 from cortex.terms.budget import Budget
@@ -90,16 +91,10 @@ def show_every_line(
     left = max(named - end, 0) - sum(len(numbers) for _, numbers in places)
     omitted = {"places": left, "other words": count - named, "a part": order.parts}
     return replace(
-        base,
-        hits=tuple(group.hit for group in groups),
-        scores=tuple(group.score for group in groups),
-        highlights=((),) * len(groups),
-        highlight_lines=tuple(tuple(number for number, _ in group.lines) for group in groups),
+        with_groups(base, groups),
         total_found=count,
         truncated=base.truncated or left > 0,
-        chunks=tuple(group.chunk() for group in groups),
         omitted={why: number for why, number in omitted.items() if number > 0},
-        classes=tuple(group.place for group in groups),
         places=places,
     )
 

@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from cortex.engines.text.matches.compile import pattern_source, pattern_words
+from cortex.engines.text.words import pattern_source, pattern_words
 from cortex.query.tree import Fuzzy, Leaf, Phrase, Term, Wildcard
 from cortex.system.arrays import Array
 from cortex.terms import tokens

@@ -44,7 +44,7 @@ def mark_texts(
             joined = join_texts(new_texts)
             new_marks = find_in_all(joined.text, needles, joined.chunks_at, len(new_texts))
         else:
-            new_marks = _mark_text(new_texts[0], list(expressions), needles, known_spans.get(done, []))
+            new_marks = _mark_text(new_texts[0], expressions, needles, known_spans.get(done, []))
         for spans, more in zip(marks, new_marks, strict=True):
             spans += [(place + begin, place + end) for begin, end in more]
         texts += new_texts
@@ -53,7 +53,7 @@ def mark_texts(
 
 
 def _mark_text(
-    text: str, expressions: list[Expression], needles: list[list[Needle]], known_spans: list[Span]
+    text: str, expressions: Sequence[Expression], needles: list[list[Needle]], known_spans: list[Span]
 ) -> list[list[Span]]:
     marks = mark_matches(text, expressions, known_spans)
     over = marks[len(expressions) :]  # matches that cross the end of a chunk, of any expression

@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from cortex.engines.chunks.source import code_points
 from cortex.engines.text.matches.highlight import Span, line_numbers
 from cortex.system.arrays import Array
 from cortex.terms import tokens
@@ -35,7 +36,7 @@ class JoinedTexts:
     @cached_property
     def line_ends(self) -> Array:
         """The offsets of the lines' ends, i64."""
-        return np.append(_line_feeds(self.text), len(self.text))
+        return np.append(np.flatnonzero(code_points(self.text) == ord("\n")), len(self.text))
 
     def lines_at(self, places: Array) -> Array:
         """The 0-based line of the joined text at each place, i64."""
@@ -111,13 +112,6 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     once.sort()
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
     return Marked(chunks[once], lines[once], numbers[once], begins[once], *pairs[once].T)
-
-
-def _line_feeds(text: str) -> Array:
-    """The offsets of the line feeds, i64."""
-    if text.isascii():
-        return np.flatnonzero(np.frombuffer(text.encode("ascii"), np.uint8) == ord("\n"))
-    return np.flatnonzero(np.frombuffer(text.encode("utf-32-le"), np.uint32) == ord("\n"))
 
 
 def _first_line(body: Body, chunk: int) -> int:

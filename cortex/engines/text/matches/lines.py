@@ -21,7 +21,7 @@ from cortex.system.arrays import Array
 from cortex.terms.budget import Budget
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_built, is_unshipped
-from ipc.messages import Hit
+from ipc.messages import ExactHits, Hit
 
 #: chunks whose lines are counted. For a query with more, the lines of so many of the best are
 #: shown: more than anybody pages through
@@ -217,6 +217,19 @@ def group_lines(
             place = tuple(order.classes[:, at].tolist())
             out.append(Group(kind, hit, float(order.best[at]), ((number, line),), place))
     return out
+
+
+def with_groups(base: ExactHits, groups: Sequence[Group]) -> ExactHits:
+    """Return `base` with the groups as its hits."""
+    return replace(
+        base,
+        hits=tuple(group.hit for group in groups),
+        scores=tuple(group.score for group in groups),
+        highlights=((),) * len(groups),
+        highlight_lines=tuple(tuple(number for number, _ in group.lines) for group in groups),
+        chunks=tuple(group.chunk() for group in groups),
+        classes=tuple(group.place for group in groups),
+    )
 
 
 def _describe_omitted(body: Body, marked: Marked, order: LineOrder, at: int) -> str:

@@ -15,24 +15,13 @@ import tantivy
 from tantivy import Query
 
 from cortex.engines.text.index.schema import BIT_FIELDS, BITS
-from cortex.engines.text.matches.compile import (
-    AnyTerm,
-    NearTerm,
-    PrefixTerm,
-    TableQuery,
-    Target,
-    compile_query,
-    find_table_query,
-    pattern_words,
-    with_underscores,
-)
+from cortex.engines.text.matches.compile import Target, compile_query
 from cortex.engines.text.matches.overlaps import KeyIndex, ScoredRows
-from cortex.engines.text.words import Words
+from cortex.engines.text.words import TableQuery, Words, find_table_query
 from cortex.generation.read import Rows
-from cortex.query.tree import And, Anything, Boost, Node, Not, Or, Phrase, Term, Wildcard, leaves
+from cortex.query.tree import And, Anything, Boost, Node, Not, Or, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
-from cortex.terms import tokens
 
 #: bytes of the cached sets, one byte for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16
@@ -72,11 +61,12 @@ class Matching:
         Raises ValueError for a query that tantivy gives up on.
         """
         result = self._searcher.search(query, limit, count=True)
+        count = count_of(result)
         keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
         scores = np.array([score for score, _ in result.hits], np.float32)
         ordinals = self.key_index.locate(np.array(keys, np.uint64))
         live = ordinals >= 0
-        return ScoredRows(ordinals[live], scores[live]), count_of(result)
+        return ScoredRows(ordinals[live], scores[live]), count
 
     def locate(self, keys: Array) -> Array:
         """Ordinals of keys, as Rows.locate."""
@@ -86,22 +76,9 @@ class Matching:
         """Bool [all rows]: all live rows that match, if the word table suffices; else None."""
         return (
             self._combine(node)
-            if all(find_table_query(leaf) or self._is_absent(leaf) for leaf in leaves(node, excluded=True))
+            if all(find_table_query(leaf) or self._words.lacks(leaf) for leaf in leaves(node, excluded=True))
             else None
         )
-
-    def _is_absent(self, leaf: Node) -> bool:
-        """Whether no row holds a leaf of several words, because the table lacks one of them: a
-        letter with its mark apart is two words.
-        """
-        match leaf:
-            case Term(field="text", text=text) | Phrase(field="text", text=text):
-                words = tokens.whole_words(text)
-                return len(words) > 1 and not all(map(self._words.has, map(with_underscores, words)))
-            case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
-                *words, _ = pattern_words(pieces) or [""]  # the last one has the star
-                return not all(map(self._words.has, map(with_underscores, words)))
-        return False
 
     def matching_rows(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest
@@ -110,7 +87,7 @@ class Matching:
         new = {
             leaf
             for leaf in leaves(node, excluded=True)
-            if leaf not in self._sets and not find_table_query(leaf) and not self._is_absent(leaf)
+            if leaf not in self._sets and not find_table_query(leaf) and not self._words.lacks(leaf)
         }
         # A missing set costs as much as the whole query.
         combined = self._combine(node) if len(new) <= 1 else None
@@ -134,12 +111,12 @@ class Matching:
                 inner = self._combine(child)
                 return None if inner is None else self._live & ~inner
             case And(children=children):
-                return _combine_sets(np.logical_and, map(self._combine, children))
+                return combine_sets(np.logical_and, map(self._combine, children))
             case Or(children=children, required=required, excluded=excluded):
-                wanted = _combine_sets(np.logical_and, map(self._combine, required))
+                wanted = combine_sets(np.logical_and, map(self._combine, required))
                 if wanted is None:
-                    wanted = _combine_sets(np.logical_or, map(self._combine, children))
-                unwanted = _combine_sets(np.logical_or, map(self._combine, excluded))
+                    wanted = combine_sets(np.logical_or, map(self._combine, children))
+                unwanted = combine_sets(np.logical_or, map(self._combine, excluded))
                 if unwanted is None:
                     return wanted
                 return (self._live if wanted is None else wanted) & ~unwanted
@@ -147,8 +124,8 @@ class Matching:
                 return self._live
         table_query = find_table_query(node)
         if table_query is not None:
-            return self.rows_of_query(table_query)
-        if self._is_absent(node):
+            return self._words.matching(table_query)
+        if self._words.lacks(node):
             return np.zeros(len(self._live), bool)
         try:
             return self._cached_rows(node)
@@ -157,16 +134,8 @@ class Matching:
 
     def rows_of_query(self, query: Query | TableQuery) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does."""
-        match query:
-            case AnyTerm(terms=terms):
-                return self._words.holding(terms)
-            case PrefixTerm(starts=starts):
-                return reduce(np.logical_or, map(self._words.starting, starts))
-            case NearTerm(word=word, distance=distance, most=most):
-                return self._words.rows_near(word, distance, most)
-        return self._rows_from_tantivy(query)
-
-    def _rows_from_tantivy(self, query: Query) -> Array:
+        if isinstance(query, TableQuery):
+            return self._words.matching(query)
         slots = self._searcher.aggregate(query, _SETS)["slots"]
         if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
             hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
@@ -183,6 +152,6 @@ class Matching:
         return self.key_index.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
-def _combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
+def combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
     masks = [mask for mask in sets if mask is not None]
     return reduce(how, masks) if masks else None

@@ -1,12 +1,8 @@
-"""Folding of overlapping hits, and the order of the remaining ones. Pure over the columns of
-Rows.
-"""
+"""Folding of overlapping hits, and their rows by key. Pure over the columns of Rows."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -18,8 +14,6 @@ from cortex.terms.records import covers
 _LINE_BITS = 32
 #: entries of the table of keys for each row; with more gaps, a search is better
 _TABLE_SPARSE = 8
-#: share of new rows up to which each is inserted into the old order of ids
-_FEW_NEW = 1 / 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,63 +158,3 @@ class KeyIndex:
         flat[:size] = table.reshape(-1)[:size]
         hits: Array = flat[self._offsets + self._low % width] > 0
         return hits & self._rows.live
-
-
-class IdOrder:
-    """Ranks of the rows' chunk ids, computed on first use: 40 ms for 60 000 rows, or from the order
-    of another generation, in proportion to the new rows.
-    """
-
-    def __init__(self, rows: Rows, key_index: KeyIndex, reuse: IdOrder | None = None) -> None:
-        self._rows, self._key_index = rows, key_index
-        #: u64: row keys in the order of their ids, of an older generation
-        self._before = reuse.keys if reuse is not None else np.zeros(0, np.uint64)
-
-    @cached_property
-    def _order(self) -> Array:
-        """The live rows in the order of their ids, i64."""
-        ordered = self._key_index.locate(self._before)
-        ordered, self._before = ordered[ordered >= 0], ordered[:0].astype(np.uint64)
-        is_new = self._rows.live.copy()
-        is_new[ordered] = False
-        new = np.flatnonzero(is_new)
-        ids = self._rows.cuts("id", new)
-        if len(new) > _FEW_NEW * len(ordered):  # a full sort is faster than one insertion for each
-            every = np.concatenate([ordered, new])
-            ids = self._rows.cuts("id", ordered) + ids
-            return every[sorted(range(len(every)), key=ids.__getitem__)]
-        order = sorted(range(len(new)), key=ids.__getitem__)
-        at = [
-            bisect_left(range(len(ordered)), ids[position], key=lambda place: self._id(ordered[place]))
-            for position in order
-        ]
-        return np.insert(ordered, at, new[order])
-
-    def _id(self, ordinal: Array) -> bytes:
-        return self._rows.cuts("id", ordinal[None])[0]
-
-    @property
-    def keys(self) -> Array:
-        """Row keys in the order of their ids, u64: of these rows if computed, else of older
-        ones.
-        """
-        return self._rows.keys[self._order] if "_order" in self.__dict__ else self._before
-
-    @cached_property
-    def ranks(self) -> Array:
-        """The rank of each live row's id, i64 [all rows]."""
-        ranks = np.zeros(len(self._rows), np.int64)
-        ranks[self._order] = np.arange(len(self._order))
-        return ranks
-
-
-def select_page(matches: ScoredRows, ranks: Array, offset: int, limit: int) -> ScoredRows:
-    """Hits `offset` … by score descending, then `ranks` (i64 [all rows], by chunk id)."""
-    count = min(offset + limit, len(matches))
-    if count <= offset:
-        return matches.take(np.zeros(0, np.int64))
-    # All hits as good as the last of the page, so that ties at the cut are ordered, too.
-    cut = np.partition(matches.scores, len(matches) - count)[len(matches) - count]
-    best = np.flatnonzero(matches.scores >= cut)
-    order = np.lexsort((ranks[matches.ordinals[best]], -matches.scores[best]))
-    return matches.take(best[order][offset:count])

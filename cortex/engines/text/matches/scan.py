@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import islice, pairwise
@@ -299,7 +299,7 @@ def _scan_file(
                 marks[row].append((begin - begins[place], min(end, ends[place]) - begins[place]))
 
 
-def mark_matches(text: str, expressions: list[Expression], known_spans: list[Span]) -> list[list[Span]]:
+def mark_matches(text: str, expressions: Iterable[Expression], known_spans: list[Span]) -> list[list[Span]]:
     """For each expression the spans of its matches in `text`; `known_spans` are spans in its
     bytes.
     """

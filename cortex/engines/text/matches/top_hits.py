@@ -1,28 +1,35 @@
-"""The best hits of a keyword query without expressions: scored by tantivy, counted by sets of
-rows.
+"""The best hits of a keyword query: scored by tantivy and counted by sets of rows, or with
+expressions scanned for.
 """
 
 from __future__ import annotations
 
 import posixpath
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import tantivy
 
-from cortex.engines.text.limits import MASK_SHARE
+from cortex.engines.text.limits import MASK_SHARE, Limits
 from cortex.engines.text.matches.compile import (
     Target,
     Tiers,
     add_filter,
+    compile_filters,
     compile_leaf,
     compile_query,
     compile_tiers,
 )
 from cortex.engines.text.matches.matching import Matching
 from cortex.engines.text.matches.overlaps import Folds, ScoredRows
+from cortex.engines.text.matches.scan import SCAN_S, Scanned, TextScanner, narrow
+from cortex.engines.text.matches.verify import Expression, KeywordQuery
+from cortex.engines.text.words import Words
+from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
 from cortex.query.tree import Node
 from cortex.system.arrays import Array
@@ -36,22 +43,98 @@ FACETS_MAX = 10
 _FETCH_MORE = 8
 
 
+class FilterQueries:
+    """A cache of compiled filters. It has no reference to its snapshot: a cycle would keep the
+    files of an old generation open until the garbage collector runs.
+    """
+
+    def __init__(self, rows: Rows, schema: tantivy.Schema) -> None:
+        self._rows, self._schema = rows, schema
+        self._paths = frozenset(rows.path_names)
+        self._queries: dict[Filters, tantivy.Query | None] = {}
+
+    def query(self, filters: Filters) -> tantivy.Query | None:
+        """The query of `filters`, None when they keep all rows. Raises BadRequest as
+        `Rows.mask`.
+        """
+        if filters not in self._queries:
+            if len(self._queries) >= MASKS_MAX:
+                self._queries.clear()
+            # As in Masks.paths: a tag that equals a file's path is a path.
+            tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
+            masks = self._rows.masks
+            paths = masks.paths(filters)
+            languages = masks.languages(filters.language) if filters.language else []
+            meant = replace(filters, chunk_types=tuple(masks.kinds(filters.chunk_types)))
+            self._queries[filters] = compile_filters(meant, paths, tags, languages, Target(self._schema))
+        return self._queries[filters]
+
+
 class HitFinder:
     """Finds the best hits of one generation. Frozen; caches hold derived values only."""
 
     def __init__(
-        self,
-        rows: Rows,
-        matching: Matching,
-        fetch: int,
-        filter_query: Callable[[Filters], tantivy.Query | None],
+        self, rows: Rows, schema: tantivy.Schema, matching: Matching, words: Words, limits: Limits
     ) -> None:
-        """`fetch`: matches of one fetch; `filter_query`: filters → their query."""
-        self._rows, self._matching, self._fetch, self._filter_query = rows, matching, fetch, filter_query
+        self._rows, self._schema, self._matching = rows, schema, matching
+        self._words, self._limits = words, limits
+        self._filter_queries = FilterQueries(rows, schema)
 
     @cached_property
     def folds(self) -> Folds:
         return Folds(self._rows)
+
+    @cached_property
+    def _texts(self) -> TextScanner:
+        return TextScanner(self._rows, self.folds, self._words, self._limits.batch_bytes)
+
+    def filter_query(self, filters: Filters) -> tantivy.Query | None:
+        """The query of `filters`, as FilterQueries."""
+        return self._filter_queries.query(filters)
+
+    def find(self, query: KeywordQuery, filters: Filters, wanted: int, to: Target) -> tuple[Scanned, Array]:
+        """(at least the `wanted` best hits; the ordinals of all). Raises as `best`."""
+        if query.remainder is not None and not query.expressions:
+            rows, folded = self.best(query.remainder, filters, wanted, to)
+            return Scanned(rows), np.flatnonzero(folded)
+        outcome = self.scan(query.expressions, query.remainder, filters, time.monotonic() + SCAN_S, to)
+        return outcome, outcome.rows.ordinals
+
+    def scan(
+        self,
+        expressions: Sequence[Expression],
+        remainder: Node | None,
+        filters: Filters,
+        deadline: float,
+        to: Target | None = None,
+    ) -> Scanned:
+        """The rows that match every expression and, if there is one, `remainder`."""
+        texts, mask = self._texts, self.folds.searched & self._rows.mask(filters)
+        outcome = None
+        if remainder is not None:
+            query = compile_query(remainder, to or Target(self._schema))
+            rows, count = self._matching.best(query, MATCHES_MAX)
+            rows = rows.take(np.argsort(rows.ordinals))
+            outcome = Scanned(rows.take(mask[rows.ordinals]), truncated=count > MATCHES_MAX)
+            mask = np.zeros(len(mask), bool)
+            mask[outcome.rows.ordinals] = True
+        # Expressions with the rarest trigrams go first: the others scan only the rows that are
+        # left.
+        lines = [
+            (texts.candidates(expression.analysis.needs, mask), expression)
+            for expression in expressions
+            if not expression.whole_file
+        ]
+        for candidates, expression in sorted(lines, key=lambda pair: (pair[1].excluded, len(pair[0]))):
+            scanned = texts.match_lines(expression, candidates[mask[candidates]], deadline)
+            outcome, mask = narrow(outcome, mask, expression, scanned)
+        for expression in sorted(
+            (expression for expression in expressions if expression.whole_file),
+            key=lambda expression: expression.excluded,
+        ):
+            outcome, mask = narrow(outcome, mask, expression, texts.match_files(expression, mask, deadline))
+        assert outcome is not None
+        return outcome
 
     def best(self, node: Node, filters: Filters, wanted: int, to: Target) -> tuple[ScoredRows, Array]:
         """(at least the `wanted` best folded hits that the filters keep, with all ties; all hits,
@@ -62,18 +145,22 @@ class HitFinder:
             return self._best_in_tiers(tiers, filters, wanted, to)
         query, mask = compile_query(node, to), self._rows.mask(filters)
         if filters != Filters() and mask.mean() < MASK_SHARE:
-            query = add_filter(query, self._filter_query(filters))
-        matching = self._matching.rows_from_table(node)
-        limit = 4 * wanted if matching is not None else max(2 * wanted, self._fetch)
-        best, count = self._matching.best(query, limit)
-        if matching is None:
-            if count <= limit:
-                matching = np.zeros(len(mask), bool)
-                matching[best.ordinals] = True
-            else:
-                matching = self._matching.matching_rows(node)
+            query = add_filter(query, self.filter_query(filters))
+        best, count, matching = self._fetch_best(node, query, wanted)
         folded = self.folds.fold(matching & mask)
         return self._best_among(query, folded, wanted, best, count), folded
+
+    def _fetch_best(self, node: Node, query: tantivy.Query, wanted: int) -> tuple[ScoredRows, int, Array]:
+        """(the first matches of `query`, best first; the number of all; all of them, bool [all
+        rows]). `node`: the query as a tree.
+        """
+        matching = self._matching.rows_from_table(node)
+        limit = 4 * wanted if matching is not None else max(2 * wanted, self._limits.fetch)
+        best, count = self._matching.best(query, limit)
+        if matching is None and count <= limit:
+            matching = np.zeros(len(self._rows), bool)
+            matching[best.ordinals] = True
+        return best, count, self._matching.matching_rows(node) if matching is None else matching
 
     def _best_in_tiers(
         self, tiers: Tiers, filters: Filters, wanted: int, to: Target
@@ -90,17 +177,9 @@ class HitFinder:
         if same is None or tiers.same is None:
             folded = self.folds.fold(matching & mask)
             return _take_scored(folded, scores), folded
-        same_rows = self._matching.rows_from_table(tiers.same)
-        limit = 4 * wanted if same_rows is not None else max(2 * wanted, self._fetch)
-        best, count = self._matching.best(same, limit)
-        if same_rows is not None:
-            matching |= same_rows
-        elif count <= limit:
-            matching[best.ordinals] = True
-        else:
-            matching |= self._matching.matching_rows(tiers.same)
-        folded = self.folds.fold(matching & mask)
-        if count > limit:
+        best, count, same_rows = self._fetch_best(tiers.same, same, wanted)
+        folded = self.folds.fold((matching | same_rows) & mask)
+        if count > len(best):
             best = self._best_among(same, folded, wanted, best, count)
             if len(best) >= wanted:  # exact matches of the word fill the page
                 return ScoredRows(best.ordinals, best.scores + scores[best.ordinals]), folded
@@ -120,7 +199,7 @@ class HitFinder:
             enough = len(visible) >= wanted and best.scores[-1] < visible.scores[wanted - 1]
             if enough or count <= len(best) or len(best) >= MATCHES_MAX:
                 return visible
-            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, self._fetch))
+            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, self._limits.fetch))
             if len(more) == len(best):
                 return more.take(mask[more.ordinals])
             best = more

@@ -14,7 +14,7 @@ import numpy as np
 import re2
 
 from cortex.query.expressions import Analysis, analyse
-from cortex.query.tree import Regex
+from cortex.query.tree import Node, Regex, split_expressions
 from cortex.system.arrays import Array
 from cortex.system.errors import BadQuery
 
@@ -112,6 +112,23 @@ class RowTexts:
     @property
     def begins(self) -> Array:
         return np.concatenate([[0], self.ends])[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordQuery:
+    """A query in parts that a hit matches all: expressions for the texts, and the other terms."""
+
+    node: Node
+    expressions: tuple[Expression, ...]
+    remainder: Node | None
+
+
+def divide_query(node: Node) -> KeywordQuery:
+    """Divide a query. Raises BadQuery as `compile_expression`."""
+    wanted, excluded, remainder = split_expressions(node)
+    expressions = [compile_expression(source) for source in wanted]
+    expressions += [compile_expression(source, excluded=True) for source in excluded]
+    return KeywordQuery(node, tuple(expressions), remainder)
 
 
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:

@@ -109,7 +109,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
     if http:
         _check_port(owner)
     if not detach:
-        return attach.run_supervisor(owner, idle_exit=False, http=http)
+        return attach.run_supervisor(owner, http=http)
 
     async def start() -> str:
         attachment = await attach.attach(owner)
