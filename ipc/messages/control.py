@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 #: raised with every change that an older process would misread; part of the name of the sockets'
 #: folder
 PROTOCOL = 4
 
 Blobs = tuple[bytes, ...]
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True)
+def repeatable(cls: type[T]) -> type[T]:
+    """Make a class a message that may be sent again: a frozen dataclass."""
+    message = dataclass(frozen=True, slots=True)(cls)
+    message.repeatable = True  # type: ignore[attr-defined]
+    return message
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +29,9 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class GetStatus:
     """Request for a worker's status."""
-
-    repeatable = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +49,12 @@ class Status:
     info: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Several:
     """Request to any worker with several requests: the frames of repeatable messages.
 
     Each message costs both sides some tenths of a millisecond, whatever its content.
     """
-
-    repeatable = True
 
     requests: Blobs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ipc.messages.control import Blobs
+from ipc.messages.control import Blobs, repeatable
 
 GraphOperation = Literal[
     "implementations",
@@ -20,7 +20,7 @@ GraphOperation = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class GraphSearch:
     """Request to the graph worker for relations.
 
@@ -30,8 +30,6 @@ class GraphSearch:
     ids of the definitions that it may mean. `tests_last`: an impact
     in which examples and tests come last, and `max_per_level` has no effect.
     """
-
-    repeatable = True
 
     operation: GraphOperation
     target: str
@@ -51,29 +49,25 @@ class GraphSearch:
     tests_last: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class OutlineSearch:
     """Request to the graph worker for the symbols of a file or folder ("" for the whole project).
 
     The results have at most `max_bytes` together.
     """
 
-    repeatable = True
-
     path: str = ""
     max_bytes: int = 16_000
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class PatternSearch:
     """Request to the graph worker for the places in files of `language` that match `pattern` (of
     ast-grep).
 
     `within`: a folder, "" for the project.
     """
-
-    repeatable = True
 
     pattern: str
     language: str
@@ -84,14 +78,12 @@ class PatternSearch:
     within: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class NameSearch:
     """Request to the graph worker for paths, or names of definitions, that begin with `prefix`.
 
     `within`: only files in this folder, with paths relative to it.
     """
-
-    repeatable = True
 
     prefix: str
     kind: Literal["path", "symbol"] = "path"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cortex.system.arrays import Array
-from ipc.messages.control import Blobs
+from ipc.messages.control import Blobs, repeatable
 from ipc.messages.signals import Hit
 
 Mode = Literal["query", "passage"]
@@ -14,11 +14,9 @@ Detail = Literal["full", "snippet", "location"]
 MatchType = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring", "boolean"]
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Embed:
     """Request to the embed worker for vectors of `texts`."""
-
-    repeatable = True
 
     texts: tuple[str, ...]
     mode: Mode = "query"
@@ -49,7 +47,7 @@ class Filters:
     within: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class VectorSearch:
     """Request to the vector worker for the `limit` chunks nearest to `vector` (float32
     [dimensions]).
@@ -59,8 +57,6 @@ class VectorSearch:
     search besides it, so the subject of a chunk's file counts, too.
     """
 
-    repeatable = True
-
     vector: Array
     model: str
     limit: int
@@ -69,15 +65,13 @@ class VectorSearch:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class MeaningSearch:
     """Request to the vector worker for the `limit` chunks nearest to the meaning of `query`.
 
     The worker embeds the query itself, which needs a quick embedder; `generation` and `alone` as in
     VectorSearch.
     """
-
-    repeatable = True
 
     query: str
     limit: int
@@ -86,13 +80,11 @@ class MeaningSearch:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class CountWords:
     """Request to the text worker for the number of chunks with each word that TextSignals searches
     for `query`; with `keywords`, each word that ExactSearch scores, read as `match_type`.
     """
-
-    repeatable = True
 
     query: str
     generation: int = 0
@@ -115,14 +107,12 @@ class WordCounts:
 NO_COUNTS = WordCounts()
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Bring:
     """Request to the text worker for the current generations of projects in the same store as its
     own, and to download the data needed to answer for them: for `within_s` seconds, after which the
     remainder is left for the next request.
     """
-
-    repeatable = True
 
     projects: tuple[str, ...]
     within_s: float
@@ -139,7 +129,7 @@ class Brought:
     why: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Among:
     """Request to apply `request`, the frame of another message to this worker, to these generations
     of projects in one store as if they were one project. The reply is that message's; keys and
@@ -147,35 +137,29 @@ class Among:
     (cortex/ranking/multi_project.py).
     """
 
-    repeatable = True
-
     projects: tuple[str, ...]
     generations: tuple[int, ...]
     request: Blobs
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Apart:
     """As Among, but with a message for each project: `requests[i]` goes to project i alone; the
     data that they need is read at once. The reply is Answers.
     """
-
-    repeatable = True
 
     projects: tuple[str, ...]
     generations: tuple[int, ...]
     requests: Blobs
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class TextSignals:
     """Request to the text worker for the ranking signals of a free-text `query`.
 
     The reply holds the best `limit` chunks of each lane. `counts`: of all projects that are
     searched together; without chunks, a word is as rare as in this project.
     """
-
-    repeatable = True
 
     query: str
     limit: int
@@ -184,7 +168,7 @@ class TextSignals:
     counts: WordCounts = WordCounts()
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class ExactSearch:
     """Request to the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
@@ -194,8 +178,6 @@ class ExactSearch:
     and suggestions for an empty result. `counts` as in TextSignals. `facets`: count all hits by
     language and folder.
     """
-
-    repeatable = True
 
     query: str
     match_type: MatchType | None = None
@@ -241,14 +223,12 @@ class ExactHits:
     facets: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Fetch:
     """Request to a vector or text worker for the JSON of the chunks with `keys`.
 
     They are cut to `detail` and `max_bytes`; `query` selects the lines of a "snippet".
     """
-
-    repeatable = True
 
     keys: tuple[int, ...]
     detail: Detail = "full"
@@ -279,7 +259,7 @@ class Place:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Show:
     """Request to a vector or text worker for the lines that answer `query`, in and around the
     chunks with `keys` (best first, each with one of `scores`), within `max_bytes`.
@@ -289,8 +269,6 @@ class Show:
     the caller selected by filters, so that repetitions are not left out. `names`: only the line of
     each chunk that declares it, whatever the query.
     """
-
-    repeatable = True
 
     keys: tuple[int, ...]
     scores: tuple[float, ...]
@@ -320,15 +298,13 @@ class Shown:
     more: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class Locate:
     """Request to a vector or text worker for the chunks at `places`, among those that `filters`
     admit.
 
     `bare`: the chunks alone, without names and vectors.
     """
-
-    repeatable = True
 
     places: tuple[Place, ...]
     filters: Filters = Filters()

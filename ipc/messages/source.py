@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ipc.messages.control import Blobs
+from ipc.messages.control import Blobs, repeatable
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class SourceLines:
     """Request to a vector or text worker for the indexed lines of `spans`: (path, first, last),
     1-based and inclusive.
     """
-
-    repeatable = True
 
     spans: tuple[tuple[str, int, int], ...]
     generation: int = 0

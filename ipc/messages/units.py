@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex.system.arrays import Array
-from ipc.messages.control import Blobs
+from ipc.messages.control import Blobs, repeatable
 from ipc.messages.search import Filters, Place
 
 #: the signals of UnitSearch, in the order of `UnitHits.values`
 UNIT_SIGNALS = ("body", "name", "owner", "signature")
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class UnitSearch:
     """Request to the text worker for the units with the best sum of BM25 over their fields: `limit`
     of shipped code, and `aside` of tests and of sections of documents.
     """
-
-    repeatable = True
 
     query: str
     limit: int = 80
@@ -28,13 +26,11 @@ class UnitSearch:
     aside: int = 20
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class UnitsAt:
     """Request to the text worker for the units at `places`: all units of a file (`line` 0), or the
     one that holds the line. A place's `path` is exact; its `id` is ignored.
     """
-
-    repeatable = True
 
     places: tuple[Place, ...]
     generation: int = 0
@@ -58,13 +54,11 @@ class UnitHits:
     units: Blobs
 
 
-@dataclass(frozen=True, slots=True)
+@repeatable
 class MapSearch:
     """Request to the text worker for the map of a prompt: its best units by words, in at most
     `max_bytes` of lines. `cortex-hook` sends it, which knows no other message.
     """
-
-    repeatable = True
 
     query: str
     filters: Filters = field(default_factory=Filters)

@@ -62,3 +62,38 @@ def test_a_file_saved_behind_the_walk_is_reported(tmp_path):
         until(lambda: f"{entered[1]}/saved.py" in changes.peek())
     finally:
         folders.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one recursive watch costs nothing")
+def test_a_renamed_folder_is_followed_by_its_new_name(tmp_path):
+    (tmp_path / "one").mkdir()
+    changes = Changes()
+    folders = Folders(tmp_path, changes)
+    try:
+        folders.follow(["", "one"])
+        (tmp_path / "one").rename(tmp_path / "two")
+        until(lambda: changes.take()[1])  # a sweep is asked for
+        folders.follow(["", "two"])  # the system has the same watch for both names
+        (tmp_path / "two" / "saved.py").write_text("saved = 1\n")
+        until(lambda: "two/saved.py" in changes.take()[0])
+    finally:
+        folders.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock finds changes of written files")
+def test_a_written_folder_reports_strangers_and_not_the_writer(tmp_path):
+    changes = Changes()
+    folders = Folders(tmp_path, changes)
+    try:
+        assert folders.watch_written({tmp_path: ("state.json",)})
+        until(changes.event.is_set)  # earlier changes have no event
+        changes.clear_touched()
+        changes.take()
+        (tmp_path / ".new").write_text("{}")
+        (tmp_path / ".new").rename(tmp_path / "state.json")  # as this program replaces it
+        assert not changes.event.wait(0.3)
+        (tmp_path / "state.json").unlink()
+        until(changes.event.is_set)
+        assert not folders.watch_written({tmp_path: ("state.json",), tmp_path / "missing": ()})
+    finally:
+        folders.close()

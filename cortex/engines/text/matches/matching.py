@@ -68,6 +68,21 @@ class Matching:
         live = ordinals >= 0
         return ScoredRows(ordinals[live], scores[live]), count
 
+    def best_and_all(
+        self, node: Node, query: Query, wanted: int, fetch: int
+    ) -> tuple[ScoredRows, int, Array]:
+        """(the best matches, as `best`; the number of matching documents; all matches, bool [all
+        rows]). `node`: the query as a tree; `fetch`: the least matches of a fetch that may show
+        them all. Raises as `best`.
+        """
+        matching = self.rows_from_table(node)
+        limit = 4 * wanted if matching is not None else max(2 * wanted, fetch)
+        best, count = self.best(query, limit)
+        if matching is None and count <= limit:
+            matching = np.zeros(len(self._live), bool)
+            matching[best.ordinals] = True
+        return best, count, self.matching_rows(node) if matching is None else matching
+
     def locate(self, keys: Array) -> Array:
         """Ordinals of keys, as Rows.locate."""
         return self.key_index.locate(keys)

@@ -146,21 +146,9 @@ class HitFinder:
         query, mask = compile_query(node, to), self._rows.mask(filters)
         if filters != Filters() and mask.mean() < MASK_SHARE:
             query = add_filter(query, self.filter_query(filters))
-        best, count, matching = self._fetch_best(node, query, wanted)
+        best, count, matching = self._matching.best_and_all(node, query, wanted, self._limits.fetch)
         folded = self.folds.fold(matching & mask)
         return self._best_among(query, folded, wanted, best, count), folded
-
-    def _fetch_best(self, node: Node, query: tantivy.Query, wanted: int) -> tuple[ScoredRows, int, Array]:
-        """(the first matches of `query`, best first; the number of all; all of them, bool [all
-        rows]). `node`: the query as a tree.
-        """
-        matching = self._matching.rows_from_table(node)
-        limit = 4 * wanted if matching is not None else max(2 * wanted, self._limits.fetch)
-        best, count = self._matching.best(query, limit)
-        if matching is None and count <= limit:
-            matching = np.zeros(len(self._rows), bool)
-            matching[best.ordinals] = True
-        return best, count, self._matching.matching_rows(node) if matching is None else matching
 
     def _best_in_tiers(
         self, tiers: Tiers, filters: Filters, wanted: int, to: Target
@@ -177,7 +165,7 @@ class HitFinder:
         if same is None or tiers.same is None:
             folded = self.folds.fold(matching & mask)
             return _take_scored(folded, scores), folded
-        best, count, same_rows = self._fetch_best(tiers.same, same, wanted)
+        best, count, same_rows = self._matching.best_and_all(tiers.same, same, wanted, self._limits.fetch)
         folded = self.folds.fold((matching | same_rows) & mask)
         if count > len(best):
             best = self._best_among(same, folded, wanted, best, count)
