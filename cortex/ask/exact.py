@@ -12,8 +12,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.multi_project.fan_out import HOME, FanOut, add_up, ask_each, attempt
-from cortex.ask.multi_project.word_counts import count_words
+from cortex.ask.multi_project.fan_out import HOME, FanOut, add_up, ask_each, attempt, count_words
 from cortex.ask.query_context import REST_S, QueryContext, Turn
 from cortex.ask.questions import LIMIT_MAX, TOKENS, Exact, budget, count_fitting
 from cortex.system.errors import BadRequest

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import orjson
 
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes, text_candidates, vector_candidates
-from cortex.ask.multi_project.fan_out import HOME, FanOut, add_up, ask_each, attempt
-from cortex.ask.multi_project.word_counts import count_words
+from cortex.ask.multi_project.fan_out import FanOut, add_up, ask_each, at_home, attempt, count_words
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search, budget, count_fitting
 from cortex.ranking import Ranked, read_question, score_candidates
@@ -178,7 +177,13 @@ async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) 
     async def ask(name: str, turn: Turn) -> dict[str, Shown]:
         lanes, generations = listed.lanes[name], turn.generations(name)
         requests = {
-            project: _make_request(question, placed, lanes, (sizes[project], generations[project]))
+            project: _make_request(
+                question,
+                placed,
+                lanes,
+                (sizes[project], generations[project]),
+                is_joined=fan_out.plain is None,
+            )
             for (other, project), placed in hits.items()
             if other == name
         }
@@ -203,9 +208,11 @@ async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) 
 
 
 def _make_request(
-    question: Search, hits: Sequence[ProjectHit], lanes: Lanes, bounds: tuple[int, int]
+    question: Search, hits: Sequence[ProjectHit], lanes: Lanes, bounds: tuple[int, int], *, is_joined: bool
 ) -> Show:
-    """Return the request for one project's lines; `bounds`: its bytes, and its generation."""
+    """Return the request for one project's lines; `bounds`: its bytes, and its generation.
+    `is_joined`: keys may hold a project's number.
+    """
     reading, (max_bytes, generation) = read_question(question.query), bounds
     keys, speaking = score_candidates(lanes.replies, {hit.worker_hit.path for hit in hits})
     return Show(
@@ -217,7 +224,7 @@ def _make_request(
         chosen=question.filters != NO_FILTERS,
         max_bytes=max_bytes,
         generation=generation,
-        found=tuple(map(project_key, keys)),
+        found=tuple(map(project_key, keys)) if is_joined else keys,
         speaking=speaking,
     )
 
@@ -286,8 +293,7 @@ def _make_notes(
 
 async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
     """Return the hits of `turn` without their chunks. Raises as `search`, and NotReady."""
-    fan_out = FanOut({HOME: turn}, {}, turn.final)
-    listed = await _rank(fan_out, question.checked(), turn.context.config.fusion.bm25_weight)
+    listed = await _rank(at_home(turn), question.checked(), turn.context.config.fusion.bm25_weight)
     return [hit.ranked for hit in listed.hits]
 
 
@@ -296,7 +302,7 @@ async def _rank(fan_out: FanOut, question: Search, bm25_weight: float) -> Projec
     answers.
     """
     reading = read_question(question.query)
-    spaces = {name: _vector_space(turn) for name, turn in fan_out.turns.items()}
+    spaces = {name: _vector_space(turn) for name, turn in fan_out.turns.items() if fan_out.plain is None}
     if question.mode == "semantic" and len(set(spaces.values())) > 1:
         raise BadRequest(
             "`mode` semantic compares cosines, and these projects are embedded by different models; leave `mode` out, or "

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.ask.exact import EQUAL_DIGITS
-from cortex.ask.multi_project.word_counts import add_counts
+from cortex.ask.multi_project.fan_out import add_counts
 from cortex.engines.text.index.writer import TextWriter
 from cortex.engines.text.snapshot import open_text
 from cortex.generation.read import assemble

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ask.multi_project.word_counts import add_counts
+from cortex.ask.multi_project.fan_out import add_counts
 from cortex.ranking import cite, define, rank, weigh
 from cortex.ranking.multi_project import (
     KEY_BITS,

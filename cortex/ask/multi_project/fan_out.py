@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +25,7 @@ from cortex.ask.query_context import (
 )
 from cortex.ask.questions import NO_FILTERS
 from cortex.system.errors import BadRequest, CortexError, NotReady, Unavailable
-from ipc.messages import Filters
+from ipc.messages import NO_COUNTS, CountWords, Filters, WordCounts
 from ipc.messages.signals import OF
 
 T = TypeVar("T")
@@ -37,6 +38,9 @@ PROJECTS_MAX = 16
 FAR_MAX = 1_000
 #: projects that an answer names without showing results of them
 NAMED_MAX = 16
+#: share of a call's remaining time for the counts of words: a project that is late counts with
+#: nothing, and may still answer
+COUNTS_SHARE = 0.2
 #: the context's own project in a question that names none
 HOME = ""
 
@@ -44,12 +48,11 @@ HOME = ""
 @dataclass(frozen=True)
 class FanOut:
     """One try at an answer: a turn for each project that can answer, by name, and in `away` the
-    errors of the others. `final`: newer generations are no longer followed.
+    errors of the others.
     """
 
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
-    final: bool
 
     @property
     def home(self) -> Turn | None:
@@ -169,20 +172,25 @@ async def attempt(
     errors of `make`.
     """
     if not projects:
-        members: Sequence[Member] = (Member(HOME, context),)
-    elif context.others is None:
+        turn, result = await context.attempt(lambda turn: make(at_home(turn)))
+        return at_home(turn), result
+    if context.others is None:
         raise BadRequest("There is one project here; leave `projects` out.")
-    else:
-        members = await context.others(projects)
+    members = await context.others(projects)
     fan_out = await _open_turns(members, final=False)
-    while fan_out.home is None or fan_out.home.generation.number:
+    try:
+        return fan_out, await make(fan_out)
+    except NotReady:
+        fan_out = await _open_turns(members, final=True)
         try:
             return fan_out, await make(fan_out)
         except NotReady as error:
-            if fan_out.final:
-                raise no_answer_error([error]) from error
-            fan_out = await _open_turns(members, final=True)
-    return fan_out, None
+            raise no_answer_error([error]) from error
+
+
+def at_home(turn: Turn) -> FanOut:
+    """Return the fan-out of a question that names no project."""
+    return FanOut({HOME: turn}, {})
 
 
 async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
@@ -197,19 +205,18 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
     if not turns and not any(generation.number for generation in generations.values()):
         waited = await asyncio.gather(*(context.first_generation() for context in reachable.values()))
         generations = dict(zip(reachable, waited, strict=True))
+    # Renewed, so that time is left to read the hits, however long the workers took to reach.
     near = {
-        name: context.turn(generations[name], final=final)
+        name: context.turn(generations[name], final=final).renewed()
         for name, context in reachable.items()
-        if generations[name].number or name == HOME
+        if generations[name].number
     }
-    if HOME not in near:  # time is left to read the hits, however long the workers took to reach
-        near = {name: turn.renewed() for name, turn in near.items()}
     away |= {
         member.name: member.why or Unavailable(reachable[member.name].freshness.explain_nothing())
         for member in members
         if member.far is None and member.name not in near
     }
-    fan_out = FanOut(near | turns, away, final)
+    fan_out = FanOut(near | turns, away)
     if not fan_out.turns:
         raise fan_out.no_answer_error()
     return fan_out
@@ -248,15 +255,25 @@ def _first_names(names: Sequence[str]) -> list[str]:
     return [*names[:NAMED_MAX], f"and {more} more"] if more > 0 else list(names)
 
 
+async def _settle(asked: Awaitable[T]) -> T | CortexError:
+    try:
+        return await asked
+    except CortexError as error:
+        return error
+
+
 async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
     """Return project → the result of `ask`. A project that fails or refuses is added to `away`.
     Where none answers, raises BadRequest if one refuses, and Unavailable. Raises NotReady for a
     project that may be asked once more.
     """
     names = list(fan_out.turns)
-    replies = await asyncio.gather(
-        *(ask(name, fan_out.turns[name]) for name in names), return_exceptions=True
-    )
+    asked = [ask(name, turn) for name, turn in fan_out.turns.items()]
+    replies: Sequence[T | BaseException]
+    if len(asked) > 1:
+        replies = await asyncio.gather(*asked, return_exceptions=True)
+    else:  # a task for one would cost time
+        replies = [await _settle(asked[0])]
     answers: dict[str, T] = {}
     for name, reply in zip(names, replies, strict=True):
         if not isinstance(reply, BaseException):
@@ -278,3 +295,31 @@ def add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
         for key, count in projects.items():
             sums[key] = sums.get(key, 0) + count
     return sums
+
+
+async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
+    """Return the word counts of all projects, which each needs before it scores; none for a single
+    turn. Raises NotReady.
+    """
+    if len(fan_out.turns) < 2:
+        return NO_COUNTS
+
+    async def ask(_name: str, turn: Turn) -> WordCounts:
+        if not turn.takes_counts and not message.keywords:
+            return NO_COUNTS
+        until = time.monotonic() + COUNTS_SHARE * turn.context.left_s()
+        try:
+            request = replace(message, generation=turn.generation.number)
+            return await fan_out.limit_wait(turn, until).ask("text", request, WordCounts)
+        except NotReady:
+            raise
+        except CortexError:  # its answer reports the fault; another engine may not know this message
+            return NO_COUNTS
+
+    return add_counts(list((await ask_each(fan_out, ask)).values()))
+
+
+def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
+    """Return the sum of the counts."""
+    holding = add_up(project_counts.holding for project_counts in counts)
+    return WordCounts(chunks=sum(project_counts.chunks for project_counts in counts), holding=holding)

@@ -29,7 +29,7 @@ from cortex.query.check import check_text
 from cortex.ranking.units import WEIGHTS
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
-from cortex.terms.budget import TOKEN_BYTES
+from cortex.terms.budget import TOKEN_BYTES, first_fitting
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.paths import question_words
 from ipc.messages import Filters, GraphSearch, Place, UnitHits, UnitsAt, UnitSearch
@@ -417,14 +417,15 @@ async def _list_calls(
             if line + item.shift in shown.get(item.target.file, ()) or item.span.moved:
                 called.setdefault(function.id, function)
     stale = turn.stale({function.file for function in called.values()})
-    calls: list[Answer] = []
-    for function in called.values():
-        if function.file not in stale and function.start in shown.get(function.file, ()):
-            continue
-        start = {} if function.file in stale else {"start": function.start}
-        call = {"file": function.file, **start, "name": function.name}
-        max_bytes -= len(f"{function.file}{function.name}") + 8
-        if max_bytes < 0 or len(calls) == CALLS_MAX:
-            break
-        calls.append(call)
-    return calls
+    unseen = [
+        function
+        for function in called.values()
+        if function.file in stale or function.start not in shown.get(function.file, ())
+    ]
+    fitting = first_fitting(unseen, lambda other: len(f"{other.file}{other.name}") + 8, max_bytes)
+    return [
+        {"file": function.file}
+        | ({} if function.file in stale else {"start": function.start})
+        | {"name": function.name}
+        for function in fitting[:CALLS_MAX]
+    ]

@@ -41,23 +41,6 @@ LOOK_S = 5.0
 GRACE_S = 2.0
 
 
-class ProjectLink(Protocol):
-    """The part of a Link that is used here."""
-
-    freshness: Freshness
-
-    def open(self) -> None: ...
-    async def close(self) -> None: ...
-    async def reach(self, until: float) -> QueryContext: ...
-    async def call(
-        self,
-        tool: Tool,
-        arguments: Mapping[str, Any] | None,
-        caller: Caller | None = None,
-        others: Others | None = None,
-    ) -> dict[str, Any]: ...
-
-
 def make_link(config: Config) -> Link:
     """Return a link whose calls the server counts."""
     return Link(config, counts=False)
@@ -72,14 +55,12 @@ class Ending(Protocol):
 class Hosted:
     """One project of this server. Use it in one event loop."""
 
-    def __init__(
-        self, name: str, config: Config, metrics: Metrics, make: Callable[[Config], ProjectLink]
-    ) -> None:
+    def __init__(self, name: str, config: Config, metrics: Metrics, make: Callable[[Config], Link]) -> None:
         self.name, self.config, self.metrics = name, config, metrics
         self.tools = choose(config.server.toolsets)
         self._make = make
         self._usage = Usage(config, functools.partial(metrics.note, name))
-        self._link: ProjectLink | None = None
+        self._link: Link | None = None
         self._used = 0
         self._left = 0.0
         #: kind → resource that is closed with the project
@@ -189,7 +170,7 @@ class Projects(Mapping[str, Hosted]):
     """Name → project; the first is the default. Use it in one event loop."""
 
     def __init__(
-        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], ProjectLink] = make_link
+        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], Link] = make_link
     ) -> None:
         self._hosted = {
             name: Hosted(name, config, metrics, make)
