@@ -54,7 +54,7 @@ class FanOut:
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
 
-    @property
+    @cached_property
     def home(self) -> Turn | None:
         """The turn of a question that names no project: its answer names none either."""
         return self.turns.get(HOME)
@@ -91,12 +91,14 @@ class FanOut:
         name, *others = self.turns
         return None if others or name.startswith(OF) else name
 
-    def stale(self, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Return those of `files` (turn, path in its workers) that differ from its generation."""
+    def stale(self, files: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+        """Return turn → those of `files` (turn, path in its workers) that differ from its
+        generation.
+        """
         paths: dict[str, list[str]] = {name: [] for name in self.turns}
         for name, path in files:
             paths[name].append(path)
-        return {(name, path) for name, turn in self.turns.items() for path in turn.stale(paths[name])}
+        return {name: turn.stale(paths[name]) for name, turn in self.turns.items()}
 
     def limit_wait(self, turn: Turn, until: float) -> Turn:
         """Return the turn with `until` as the end of all waiting, also for a starting worker; a
