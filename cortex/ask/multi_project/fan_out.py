@@ -257,9 +257,9 @@ def _first_names(names: Sequence[str]) -> list[str]:
     return [*names[:NAMED_MAX], f"and {more} more"] if more > 0 else list(names)
 
 
-async def _settle(asked: Awaitable[T]) -> T | CortexError:
+async def _settle(calls: Awaitable[T]) -> T | CortexError:
     try:
-        return await asked
+        return await calls
     except CortexError as error:
         return error
 
@@ -267,15 +267,15 @@ async def _settle(asked: Awaitable[T]) -> T | CortexError:
 async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
     """Return project → the result of `ask`. A project that fails or refuses is added to `away`.
     Where none answers, raises BadRequest if one refuses, and Unavailable. Raises NotReady for a
-    project that may be asked once more.
+    project that may be calls once more.
     """
     names = list(fan_out.turns)
-    asked = [ask(name, turn) for name, turn in fan_out.turns.items()]
+    calls = [ask(name, turn) for name, turn in fan_out.turns.items()]
     replies: Sequence[T | BaseException]
-    if len(asked) > 1:
-        replies = await asyncio.gather(*asked, return_exceptions=True)
+    if len(calls) > 1:
+        replies = await asyncio.gather(*calls, return_exceptions=True)
     else:  # a task for one would cost time
-        replies = [await _settle(asked[0])]
+        replies = [await _settle(calls[0])]
     answers: dict[str, T] = {}
     for name, reply in zip(names, replies, strict=True):
         if not isinstance(reply, BaseException):
