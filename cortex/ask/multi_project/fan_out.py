@@ -267,7 +267,7 @@ async def _settle(calls: Awaitable[T]) -> T | CortexError:
 async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
     """Return project → the result of `ask`. A project that fails or refuses is added to `away`.
     Where none answers, raises BadRequest if one refuses, and Unavailable. Raises NotReady for a
-    project that may be calls once more.
+    project that may be asked once more.
     """
     names = list(fan_out.turns)
     calls = [ask(name, turn) for name, turn in fan_out.turns.items()]
