@@ -234,7 +234,7 @@ def _results(fan_out: FanOut, question: Exact, page: Sequence[_Hit]) -> tuple[li
         if not by_lines:
             result["highlights"] = hit.hits.highlights[hit.at]
             result["highlight_lines"] = numbers
-        if hit.file in stale:
+        if hit.file[1] in stale[hit.turn]:
             result["stale"] = True
         results.append(result)
     return results, lines

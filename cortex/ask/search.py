@@ -51,11 +51,6 @@ class ProjectHit:
         """The project and the path; the id of a chunk without a file."""
         return self.project, self.ranked.hit.path or self.ranked.hit.id
 
-    @property
-    def worker_file(self) -> tuple[str, str]:
-        """The turn and the path that its workers use."""
-        return self.turn, self.worker_hit.path
-
 
 @dataclass(frozen=True, slots=True)
 class ProjectRanking:
@@ -118,7 +113,7 @@ async def search(context: QueryContext, question: Search, projects: Sequence[str
     for placed in page.results:
         ranked = placed.hit.ranked
         result = page.fan_out.name_project(placed.hit.project)
-        result |= {"chunk": orjson.Fragment(placed.chunk), "combined_score": round(ranked.score, 4)}
+        result["chunk"], result["combined_score"] = orjson.Fragment(placed.chunk), round(ranked.score, 4)
         if placed.stale:
             result["stale"] = True
         if question.explain:
@@ -153,13 +148,15 @@ async def _find(context: QueryContext, fan_out: FanOut, question: Search) -> Sea
         return await turn.fetch(listed.lanes[name].answered, request, {})
 
     replies = await ask_each(fan_out, fetch)
-    chunks = {name: iter(reply.chunks) for name, reply in replies.items()}
-    pairs = [(hit, chunk) for hit in listed.hits if (chunk := next(chunks.get(hit.turn, iter(())), b""))]
+    chunks = {name: iter(replies[name].chunks if name in replies else ()) for name in fan_out.turns}
+    pairs = [(hit, chunk) for hit in listed.hits if (chunk := next(chunks[hit.turn], b""))]
     count = count_fitting([len(chunk) for _, chunk in pairs], max_bytes)
-    stale = fan_out.stale(hit.worker_file for hit, _ in pairs[:count])
+    stale = fan_out.stale((hit.turn, hit.worker_hit.path) for hit, _ in pairs[:count])
     return SearchHits(
         fan_out=fan_out,
-        results=tuple(ProjectResult(hit, chunk, hit.worker_file in stale) for hit, chunk in pairs[:count]),
+        results=tuple(
+            ProjectResult(hit, chunk, hit.worker_hit.path in stale[hit.turn]) for hit, chunk in pairs[:count]
+        ),
         truncated=any(reply.truncated for reply in replies.values()) or count < len(pairs) or listed.more,
         notes=listed.notes,
     )
@@ -253,12 +250,12 @@ def _entries(
     The score is that of the file's best hit, because entries of one file stand together.
     """
     best = {hit.file: hit.ranked.score for hit in reversed(hits)}
-    stale = fan_out.stale(hit.worker_file for hit in hits)
+    stale = fan_out.stale((hit.turn, hit.worker_hit.path) for hit in hits)
     for at, body in zip(reply.of, reply.entries, strict=True):
         hit = hits[at]
         result = fan_out.name_project(hit.project)
         result |= {"chunk": orjson.Fragment(body), "combined_score": round(best[hit.file], 2)}
-        if hit.worker_file in stale:
+        if hit.worker_hit.path in stale[hit.turn]:
             result["stale"] = True
         if question.explain:
             result["explain"] = hit.ranked.explanation()

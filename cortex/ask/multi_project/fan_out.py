@@ -54,7 +54,7 @@ class FanOut:
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
 
-    @property
+    @cached_property
     def home(self) -> Turn | None:
         """The turn of a question that names no project: its answer names none either."""
         return self.turns.get(HOME)
@@ -91,12 +91,14 @@ class FanOut:
         name, *others = self.turns
         return None if others or name.startswith(OF) else name
 
-    def stale(self, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Return those of `files` (turn, path in its workers) that differ from its generation."""
+    def stale(self, files: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+        """Return turn → those of `files` (turn, path in its workers) that differ from its
+        generation.
+        """
         paths: dict[str, list[str]] = {name: [] for name in self.turns}
         for name, path in files:
             paths[name].append(path)
-        return {(name, path) for name, turn in self.turns.items() for path in turn.stale(paths[name])}
+        return {name: turn.stale(paths[name]) for name, turn in self.turns.items()}
 
     def limit_wait(self, turn: Turn, until: float) -> Turn:
         """Return the turn with `until` as the end of all waiting, also for a starting worker; a
@@ -255,9 +257,9 @@ def _first_names(names: Sequence[str]) -> list[str]:
     return [*names[:NAMED_MAX], f"and {more} more"] if more > 0 else list(names)
 
 
-async def _settle(asked: Awaitable[T]) -> T | CortexError:
+async def _settle(calls: Awaitable[T]) -> T | CortexError:
     try:
-        return await asked
+        return await calls
     except CortexError as error:
         return error
 
@@ -268,12 +270,12 @@ async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) ->
     project that may be asked once more.
     """
     names = list(fan_out.turns)
-    asked = [ask(name, turn) for name, turn in fan_out.turns.items()]
+    calls = [ask(name, turn) for name, turn in fan_out.turns.items()]
     replies: Sequence[T | BaseException]
-    if len(asked) > 1:
-        replies = await asyncio.gather(*asked, return_exceptions=True)
+    if len(calls) > 1:
+        replies = await asyncio.gather(*calls, return_exceptions=True)
     else:  # a task for one would cost time
-        replies = [await _settle(asked[0])]
+        replies = [await _settle(calls[0])]
     answers: dict[str, T] = {}
     for name, reply in zip(names, replies, strict=True):
         if not isinstance(reply, BaseException):

@@ -311,7 +311,7 @@ def _render(
     compact: bool,
 ) -> Briefing:
     lines, numbers, notes = list(head), list[int](), changes.notes
-    whole = Budget(chars - sum(len(line) + 1 for line in lines))
+    remaining = Budget(chars - sum(len(line) + 1 for line in lines))
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
     hidden = changes.outdated.union(*disputes) if disputes else changes.outdated
     for at, (title, section) in enumerate(sections):
@@ -323,14 +323,14 @@ def _render(
             section_lines = _lines(shown, notes, changes.was, compact=compact)
         later = (number for _, numbers_later in sections[at + 1 :] for number in numbers_later)
         is_last = not any(number in notes and number not in hidden for number in later)
-        most = whole.left if is_last else max(int(chars * SECTION_SHARE), whole.left // 2)
-        budget = Budget(min(whole.left, most))
+        most = remaining.left if is_last else max(int(chars * SECTION_SHARE), remaining.left // 2)
+        budget = Budget(min(remaining.left, most))
         items = min(choice.items, ITEMS_ROUTINE) if title in ROUTINE_TITLES else choice.items
         for line, line_notes in islice(section_lines, items):
             cost = sum(len(text) + 1 for text in (*heading, line))
-            if cost > whole.left or len(numbers) >= ALL_MAX:
+            if cost > remaining.left or len(numbers) >= ALL_MAX:
                 return Briefing("\n".join(lines), numbers)
-            if not (budget.take(cost) and whole.take(cost)):
+            if not (budget.take(cost) and remaining.take(cost)):
                 break
             lines += [*heading, line]
             numbers += line_notes
