@@ -52,7 +52,7 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     texts = ["def find(x):\n    find(x)\nfind = 1", "nothing here", "find = 1\n# find"]
     body = Body(join_texts(texts), hits, [0.9, 0.5, 0.4], np.arange(3))
     places = [at for at in range(len(body.text)) if body.text.startswith("find", at)]
-    marked = marked_lines(body, [(at, at + 4) for at in places])
+    marked = marked_lines(body, [np.array([(at, at + 4) for at in places])])
     assert marked.chunks.tolist() == [0, 0, 0, 1, 2]
     assert marked.numbers.tolist() == [10, 11, 12, 0, 13]  # a view's line is not in the file
     raw_chunks = [

@@ -8,7 +8,6 @@ import re
 import time
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -370,7 +369,7 @@ class TextSnapshot:
         best = select_page(outcome.rows, self.ids.ranks, 0, BEST_CHUNKS if many else CHUNKS_MAX)
         body, marks = self._mark_chunks(parsed, best, expressions, outcome.marks)
         late = many or len(body.hits) < len(best)
-        marked = marked_lines(body, chain.from_iterable(marks.values()))
+        marked = marked_lines(body, marks.values())
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
         missing = count_missing(body, marked, parsed.node, marks)
         if request.every:
@@ -411,7 +410,7 @@ class TextSnapshot:
         best: ScoredRows,
         expressions: list[Expression],
         known_marks: dict[int, list[Span]],
-    ) -> tuple[Body, dict[Leaf, list[Span]]]:
+    ) -> tuple[Body, dict[Leaf, Array]]:
         """Mark the chunks `best`, as many as time allows: (their texts, leaf of the query → its
         spans).
         """

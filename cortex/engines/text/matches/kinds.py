@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import orjson
 
 from cortex.engines.text.matches.line_matches import Body, Marked
+from cortex.generation.read import read_definitions
 from cortex.system.arrays import Array
 from cortex.terms.code import inline_tests
 from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
@@ -98,14 +98,11 @@ class _Definitions:
 
     def _definition_lines(self, chunk: int) -> dict[int, dict[str, Definition]]:
         if chunk not in self._lines:
-            metadata = orjson.loads(self._chunk_jsons[chunk]).get("metadata") or {}
-            definitions = (
-                definition for definition in metadata.get("definitions") or () if isinstance(definition, dict)
-            )
             relevant = (
                 definition
-                for definition in definitions
-                if definition.get("name") in self._names or definition.get("kind") in DATA_KINDS
+                for definition in read_definitions(self._chunk_jsons[chunk])[0]
+                if isinstance(definition, dict)
+                and (definition.get("name") in self._names or definition.get("kind") in DATA_KINDS)
             )
             self._lines[chunk] = _defined_lines(relevant)
         return self._lines[chunk]
