@@ -66,7 +66,7 @@ class Lines:
     @classmethod
     def of(cls, text: str, first: int) -> Lines:
         """The lines of `text`; 10 000 take some .5 ms."""
-        ends = (_code_points(text) == ord("\n")).nonzero()[0] + 1
+        ends = (code_points(text) == ord("\n")).nonzero()[0] + 1
         starts = array("q", np.concatenate([[0], ends, [len(text) + 1]]).tobytes())
         return cls(text, first, starts, letters_of(text))
 
@@ -124,7 +124,7 @@ def letters_of(text: str) -> Array:
     """
     if text.isascii():
         return np.frombuffer(text.encode().translate(_LOWER_WORDS), np.uint8)
-    points = _code_points(text)
+    points = code_points(text)
     letters = np.frombuffer(_LOWER_WORDS, np.uint8)[np.minimum(points, 255)]
     wide = (points > 127).nonzero()[0]
     lower = tokens.lowered("".join(map(chr, points[wide].tolist())))
@@ -142,11 +142,12 @@ def _stand_in(letter: str) -> int:
     return min(point, 128 | point & 127) if tokens.WORD.match(letter) else ord(" ")
 
 
-def _code_points(text: str) -> Array:
-    """The code points of the text, as uint8 if it is ASCII, else uint32."""
-    if text.isascii():
-        return np.frombuffer(text.encode(), np.uint8)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+def code_points(text: str) -> Array:
+    """The code points of the text, as uint8 if none is above 255, else uint32."""
+    try:
+        return np.frombuffer(text.encode("latin-1"), np.uint8)
+    except UnicodeEncodeError:
+        return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from cortex.engines.chunks.source import code_points
 from cortex.engines.text.matches.highlight import Needle, check_match, find_spans
-from cortex.engines.text.matches.line_matches import BORDER, JoinedTexts, code_points, join_texts
+from cortex.engines.text.matches.line_matches import BORDER, JoinedTexts, join_texts
 from cortex.engines.text.matches.lines import PORTION
 from cortex.engines.text.matches.scan import MARKS_MAX, mark_matches
 from cortex.engines.text.matches.verify import Expression, Span, all_matches

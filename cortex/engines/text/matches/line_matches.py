@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from cortex.engines.chunks.source import code_points
 from cortex.engines.text.matches.highlight import line_numbers
 from cortex.system.arrays import Array
 from cortex.terms import tokens
@@ -114,14 +115,6 @@ def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
     once.sort()
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
     return Marked(chunks[once], lines[once], numbers[once], begins[once], *pairs[once].T)
-
-
-def code_points(text: str) -> Array:
-    """The code points of the text, as uint8 if none is above 255, else uint32."""
-    try:
-        return np.frombuffer(text.encode("latin-1"), np.uint8)
-    except UnicodeEncodeError:
-        return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _first_line(body: Body, chunk: int) -> int:
