@@ -7,11 +7,13 @@ file of deleted keys identify rows by key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import orjson
 
@@ -202,6 +204,26 @@ def cut_rows(segment: Segment, what: Literal["chunk", "id", "text"], rows: Array
 def join_chunk(head: bytes, text: str) -> bytes:
     """Return the JSON object of a chunk, from the object without its text and the text."""
     return b'%b,"text":%b}' % (head[:-1], orjson.dumps(text))
+
+
+class _Metadata(msgspec.Struct):
+    definitions: Any = None
+    headings: Any = None
+
+
+class _Chunk(msgspec.Struct):
+    metadata: _Metadata | None = None
+
+
+_read_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+def read_definitions(chunk: bytes) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Return `definitions` and `headings` from the JSON of a chunk: in a third of the time of
+    reading all of it.
+    """
+    metadata = _read_chunk(chunk).metadata or _Metadata()
+    return metadata.definitions or (), metadata.headings or ()
 
 
 def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None) -> Rows:

@@ -35,8 +35,7 @@ def test_a_unit_scores_if_and_only_if_its_lines_or_name_hold_words_of_the_questi
     sources = [read_source(rows, file) for file in range(len(rows.path_names))]
     sources.append(make_source("naïve unİts\nplain\nÜNITS of refresh_Token", ["one", "rotateToken", "none"]))
     worth = 0
-    for source in sources:
-        judged = score_units(question, source)
+    for source, judged in zip(sources, score_units(question, sources), strict=True):
         for at, unit in enumerate(source.units):
             lines = {number: source.lines[number] for number in range(unit.start, unit.end + 1)}
             expected = {number: terms for number, text in lines.items() if (terms := question.terms(text))}

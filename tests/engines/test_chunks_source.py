@@ -7,7 +7,7 @@ import pytest
 
 from cortex.ask.freshness import Freshness
 from cortex.engines.chunks.line_scores import ScoredUnit, _called_names
-from cortex.engines.chunks.source import Lines, Source, Unit, read_source
+from cortex.engines.chunks.source import Lines, Source, Unit, letters_of, read_source
 from cortex.engines.text.matches.kinds import KINDS, find_kinds
 from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
 from cortex.generation.read import open_rows
@@ -51,7 +51,7 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     texts = ["def find(x):\n    find(x)\nfind = 1", "nothing here", "find = 1\n# find"]
     body = Body(join_texts(texts), hits, [0.9, 0.5, 0.4], np.arange(3))
     places = [at for at in range(len(body.text)) if body.text.startswith("find", at)]
-    marked = marked_lines(body, [(at, at + 4) for at in places])
+    marked = marked_lines(body, [np.array([(at, at + 4) for at in places])])
     assert marked.chunks.tolist() == [0, 0, 0, 1, 2]
     assert marked.numbers.tolist() == [10, 11, 12, 0, 13]  # a view's line is not in the file
     raw_chunks = [
@@ -63,9 +63,15 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     assert kinds == ["definition", "call", "text", "text", "comment"]
 
 
-@pytest.mark.parametrize("text", ["naïve – größe_1 ’x’", "中文 a·b\n\u2028c", "🙂 x𝒳_9²", "plain a-b_c"])
-def test_each_letter_between_words_becomes_one_space(text):
-    assert tokens.blank_between(text) == re.sub(r"\W", " ", text)
+@pytest.mark.parametrize(
+    "text", ["naïve – größe_1 ’x’", "中文 a·b\n\u2028c", "🙂 x𝒳_9²", "plain a-b_c", "σοφός ΣΟΦΌΣ"]
+)
+def test_each_letter_between_words_becomes_one_space_and_others_their_lower_case(text):
+    letters = letters_of(text)
+    assert [letter == ord(" ") for letter in letters.tolist()] == [not re.match(r"\w", char) for char in text]
+    assert letters.tolist() == letters_of(text.lower()).tolist()
+    ascii_places = [at for at, char in enumerate(text) if re.match(r"[a-z0-9_]", char)]
+    assert [chr(letters[at]) for at in ascii_places] == [text[at] for at in ascii_places]
 
 
 def test_each_callee_is_listed_once_with_its_full_name():

@@ -1,5 +1,6 @@
 """The kind of a line that matches a query: by the syntax tree, else by the line."""
 
+import random
 import re
 
 import numpy as np
@@ -7,8 +8,13 @@ import orjson
 import pytest
 
 from cortex.engines.text.matches import kinds as kinds_module
+from cortex.engines.text.matches.highlight import check_match, make_needles
 from cortex.engines.text.matches.kinds import KINDS, find_kinds
+from cortex.engines.text.matches.line_marks import find_in_all
 from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
+from cortex.query.parse import parse
+from cortex.query.tree import leaves
+from cortex.terms import tokens
 from ipc.messages import Hit
 
 
@@ -19,7 +25,7 @@ def kinds_of(path, text, word, **definitions):
     spans = [match.span() for match in re.finditer(re.escape(word), text)]
     entries = [{"name": name, "kind": kind, "start_line": at} for name, (kind, at) in definitions.items()]
     raw_chunks = [orjson.dumps({"metadata": {"definitions": entries}})]
-    return [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), raw_chunks).tolist()]
+    return [KINDS[at] for at in find_kinds(body, marked_lines(body, [np.array(spans)]), raw_chunks).tolist()]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,9 @@ def test_lines_of_tests_and_documents_are_not_inspected(
     monkeypatch.setattr(
         kinds_module._LineClassifier, "_word_bounds", lambda *of: looked.append(of[1:]) or ends(*of)
     )
-    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), [b"{}"] * 4).tolist()]
+    kinds = [
+        KINDS[at] for at in find_kinds(body, marked_lines(body, [np.array(spans)]), [b"{}"] * 4).tolist()
+    ]
     assert kinds == ["test", "test", "call", "type", "text", "text", "call", "type"]
     assert looked == [spans[at] for at in (2, 3, 6, 7)]
 
@@ -92,5 +100,23 @@ def test_a_line_that_is_a_definition_in_one_file_is_one_in_its_copy():
     body = Body(join_texts([text, "  " + text]), hits, [0.9, 0.8], np.arange(2))
     spans = [match.span() for match in re.finditer("isSame", body.text)]
     raw_chunks = [b'{"metadata":{"definitions":[{"name":"isSame","kind":"variable","start_line":1}]}}', b"{}"]
-    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), raw_chunks).tolist()]
+    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, [np.array(spans)]), raw_chunks).tolist()]
     assert kinds == ["definition", "definition"]
+
+
+@pytest.mark.parametrize("query", ["ab", "a*", "ab1", '"a b"', "Bé", "a_b"])
+def test_marks_in_many_texts_are_those_of_each_text_alone(query):
+    chance = random.Random(query)
+    texts = ["".join(chance.choices("aAbBbé1_ É→ª-", k=chance.randrange(60))) for _ in range(300)]
+    needles, *_ = make_needles(leaves(parse(query).node), lambda word, _: [word]).values()
+    expected = set()
+    joined = join_texts(texts)
+    for text, start in zip(texts, joined.starts.tolist(), strict=True):
+        spans = []
+        for needle in needles:
+            if not (needle.spare and spans):
+                matches = needle.source.finditer(tokens.lowered(text))
+                spans += [span for match in matches for span in check_match(needle, text, *match.span())]
+        expected.update((start + begin, start + end) for begin, end in spans)
+    assert {tuple(span) for span in find_in_all(joined, [needles])[0].tolist()} == expected
+    assert expected

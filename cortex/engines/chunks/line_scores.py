@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 import numpy as np
 
-from cortex.engines.chunks.source import Lines, Source, Unit
+from cortex.engines.chunks.source import Lines, Source, Unit, letters_of
 from cortex.generation.read import Rows
 from cortex.generation.segments.words import WordTable
 from cortex.system.arrays import Array
@@ -55,6 +56,9 @@ LINES_MAX = 400
 _REPEATED = np.array([0.0, *(1 + REPEAT_WORTH * math.log(count) for count in range(1, LINES_MAX + 1))])
 
 _NONE: frozenset[int] = frozenset()
+
+#: the letter between two files
+_BETWEEN = np.array([ord(" ")], np.uint8)
 
 #: the letters of code, rare ones first
 _COMMON = "qjzxkvwybghmfupdclnoaisrte"
@@ -209,61 +213,76 @@ def _strip_punctuation(piece: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit of a file. `lines_by_term`: term of the question → lines of the file with it;
-    `literal`: lines of the unit with code as the question spells it.
+    """A unit of a file. `marks` (bool [terms, lines of the unit]): the lines with each of `terms`,
+    terms of the question; `literal`: lines of the unit with code as the question spells it.
     """
 
     source: Source
     unit: Unit
-    lines_by_term: Mapping[str, Array] = field(default_factory=dict)
+    terms: Sequence[str] = ()
+    marks: Array = field(default_factory=lambda: np.zeros((0, 0), bool))
     literal: frozenset[int] = frozenset()
 
     def lines(self) -> dict[int, frozenset[str]]:
         """The unit's lines with words of the question → their terms."""
         terms_by_line: dict[int, set[str]] = {}
-        for term, numbers in self.lines_by_term.items():
-            begin, end = np.searchsorted(numbers, (self.unit.start, self.unit.end + 1)).tolist()
-            for number in numbers[begin:end].tolist():
-                terms_by_line.setdefault(number, set()).add(term)
+        for term, at in zip(*map(np.ndarray.tolist, self.marks.nonzero()), strict=True):
+            terms_by_line.setdefault(self.unit.start + at, set()).add(self.terms[term])
         return {number: frozenset(terms) for number, terms in terms_by_line.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
     """Scores of the units of a file, as columns: most are 0, and few units are rendered. `worth`
-    (f64): score of each unit, about its share of the question's words; `spelled`: lines with code
-    as the question spells it, ascending; `literal`: indices of the units with such lines.
+    (f64): score of each unit, about its share of the question's words; `marks` (bool [terms,
+    lines]): the lines with each of `terms`; `spelled`: lines with code as the question spells it,
+    ascending; `literal`: indices of the units with such lines.
     """
 
     source: Source
     worth: Array
-    lines_by_term: Mapping[str, Array]
+    terms: Sequence[str]
+    marks: Array
     spelled: Sequence[int]
     literal: Sequence[int]
 
     def unit_at(self, at: int) -> ScoredUnit:
         """The unit with the index `at`."""
-        unit = self.source.units[at]
-        spelled = self.spelled
+        unit, spelled, first = self.source.units[at], self.spelled, self.source.lines.first
         lines = frozenset(line for line in spelled if unit.start <= line <= unit.end) if spelled else _NONE
-        return ScoredUnit(self.source, unit, self.lines_by_term, lines)
+        marks = self.marks[:, unit.start - first : unit.end + 1 - first]
+        return ScoredUnit(self.source, unit, self.terms, marks, lines)
 
 
-def score_units(question: Question, source: Source) -> FileScores:
-    total = question.worth(question.weights) or 1.0
-    lines_by_term, spelled = _lines_with_terms(question, source.lines), _find_spelled(question, source.lines)
-    first, last = source.spans
-    worth = np.zeros(len(source.units))
-    if lines_by_term and source.units:
-        repeated = _REPEATED[np.minimum(_count_lines(lines_by_term, source.spans), LINES_MAX)]
-        worth += np.array([question.weights[term] for term in lines_by_term]) @ repeated
-    worth /= np.maximum(1.0, (last - first + 1) / UNIT_LINES) ** 0.25
-    for at in source.units_with_names(question.begins):
-        worth[at] += _worth_of_symbol(question, source.units[at], total)
-    literal = source.units_holding(spelled)
-    worth /= total
-    worth[literal] += HOLDS_LITERAL
-    return FileScores(source, worth, lines_by_term, spelled, literal)
+def score_units(question: Question, sources: Sequence[Source]) -> list[FileScores]:
+    """Score the units of all files at once: for a file alone, each step on arrays would take as
+    long.
+    """
+    if not sources:
+        return []
+    total, terms = question.worth(question.weights) or 1.0, tuple(question.weights)
+    marks = _mark_lines(question, [source.lines for source in sources])
+    before = np.zeros((len(terms), marks.shape[1] + 1), np.int32)
+    np.cumsum(marks, axis=1, out=before[:, 1:])
+    edges = [0, *accumulate(source.lines.count for source in sources)]
+    first, last = np.concatenate(
+        [source.spans + (edge - source.lines.first) for source, edge in zip(sources, edges, strict=False)], 1
+    )
+    counts = np.minimum(before[:, last + 1] - before[:, first], LINES_MAX)
+    every = np.array([question.weights[term] for term in terms]) @ _REPEATED[counts]
+    every /= np.maximum(1.0, (last - first + 1) / UNIT_LINES) ** 0.25
+    out, begin = list[FileScores](), 0
+    for source, (line, end) in zip(sources, pairwise(edges), strict=True):
+        worth = every[begin : begin + len(source.units)]
+        begin += len(source.units)
+        for at in source.units_with_names(question.begins):
+            worth[at] += _worth_of_symbol(question, source.units[at], total)
+        spelled = _find_spelled(question, source.lines)
+        literal = source.units_holding(spelled)
+        worth /= total
+        worth[literal] += HOLDS_LITERAL
+        out.append(FileScores(source, worth, terms, marks[:, line:end], spelled, literal))
+    return out
 
 
 def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
@@ -285,60 +304,43 @@ def _find_spelled(question: Question, lines: Lines) -> list[int]:
     return sorted(numbers)
 
 
-def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
-    """Term of the question → the lines with it, ascending and unique. The order is
-    deterministic.
-    """
-    text, term_sets, letters = lines.text, question.term_sets, lines.letters
-    places = np.concatenate([_find_places(letters, begin) for begin in question.begins] or [letters[:0]])
-    if not len(places):
-        return {}
-    begins, ends = lines.word_edges
-    word = np.searchsorted(begins, places.astype(np.uint32), side="right") - 1
+def _mark_lines(question: Question, files: Sequence[Lines]) -> Array:
+    """Bool [terms, lines of all files]: the lines with each term of the question."""
+    term_sets = question.term_sets
+    letters = np.concatenate([part for lines in files for part in (lines.letters, _BETWEEN)])
+    text = "\n".join(lines.text for lines in files)
+    offsets = [0, *accumulate(len(lines.text) + 1 for lines in files[:-1])]
+    pairs = list(zip(files, offsets, strict=True))
+    begins, ends = np.concatenate([lines.word_edges + offset for lines, offset in pairs], 1)
+    starts = np.concatenate([np.frombuffer(lines.starts, np.int64)[:-1] + offset for lines, offset in pairs])
+    marks = np.zeros((len(question.weights), len(starts)), bool)
+    places = np.concatenate([_find_places(letters, begin) for begin in question.begins] or [starts[:0]])
+    word = begins.searchsorted(places.astype(np.uint32), side="right") - 1
     spans = map(slice, begins[word].tolist(), ends[word].tolist())
     which = np.fromiter(map(term_sets.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
-    matched = np.flatnonzero(which)
-    which, numbers = which[matched], lines.numbers_at(places[matched])
-    lines_by_term: dict[str, Array] = {}
-    for term in question.weights:
-        with_term = numbers[np.array([term in terms for terms in term_sets.sets])[which]]
-        if len(with_term):
-            is_inside = np.zeros(lines.last - lines.first + 1, bool)
-            is_inside[with_term - lines.first] = True  # a fraction of the time of np.unique
-            lines_by_term[term] = np.flatnonzero(is_inside) + lines.first
-    return lines_by_term
-
-
-def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
-    """The number of lines of each unit with each term, i64 [terms, units].
-
-    One search serves all terms: the lines of each are shifted to a separate range of numbers.
-    """
-    shifts = np.arange(len(lines_by_term)) * (
-        1 + max(int(spans[1].max()), *(int(lines[-1]) for lines in lines_by_term.values()))
-    )
-    numbers = np.concatenate(
-        [lines + more for lines, more in zip(lines_by_term.values(), shifts.tolist(), strict=True)]
-    )
-    first, last = spans[:, None] + shifts[:, None]
-    counts: Array = np.searchsorted(numbers, last, side="right") - np.searchsorted(numbers, first)
-    return counts
+    matched = which.nonzero()[0]
+    line = starts.searchsorted(places[matched], side="right") - 1
+    holds = np.array([[term in terms for term in question.weights] for terms in term_sets.sets], bool)
+    at, term = holds[which[matched]].nonzero()
+    marks[term, line[at]] = True
+    return marks
 
 
 def _find_places(letters: Array, wanted: str) -> Array:
-    """The places of `wanted` in `letters`, i64: in a fifth of the time of `str.find`, whose loop
-    examines each letter.
+    """The places of `wanted` in `letters` (`letters_of`), i64: in a fifth of the time of
+    `str.find`, whose loop examines each letter.
     """
     count = len(letters) - len(wanted) + 1
     if count <= 0:
         return np.zeros(0, np.int64)
+    codes = letters_of(wanted).tolist()
     rare = sorted(range(len(wanted)), key=lambda at: _COMMON.find(wanted[at]))
-    first, *others = (letters[at : at + count] == ord(wanted[at]) for at in rare[:2])
+    first, *others = (letters[at : at + count] == codes[at] for at in rare[:2])
     for other in others:
         first &= other
-    places = np.flatnonzero(first)
+    places: Array = first.nonzero()[0]
     for at in rare[2:]:
-        places = places[letters[places + at] == ord(wanted[at])]
+        places = places[letters[places + at] == codes[at]]
     return places
 
 

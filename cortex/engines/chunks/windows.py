@@ -187,7 +187,7 @@ def rank_units(
     """Rank the units of the files `sources` (best first). `places`: lines that the question
     cites.
     """
-    file_scores = [score_units(question, source) for source in sources.values()]
+    file_scores = score_units(question, list(sources.values()))
     worth, has_evidence, cited = list[Array](), list[Array](), list[list[int]]()
     for place, scores in enumerate(file_scores):
         path, source = scores.source.path, scores.source
@@ -369,23 +369,28 @@ def choose_windows(
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
     max_lines = _max_lines(question, compared, request.limit)
+
+    def free(path: str) -> int:
+        return left - sum(room.values()) + room.get(path, 0)
+
     # Units with code as the question spells it come first, and do not lower the scores of others.
     best = compared.best_worth()
-    good = compared.candidates(lambda path, worth: worth >= FLOOR * best or path in room)
+    good = compared.candidates(
+        lambda path, worth: (worth >= FLOOR * best or path in room) and free(path) >= _overhead_bytes(path)
+    )
     for candidate in chain(good, compared.remaining(lambda path: best <= 0 or path in room)):
         path = candidate.scored.source.path
-        free = left - sum(size for name, size in room.items() if name != path)
-        if free < _overhead_bytes(path):
+        if free(path) < _overhead_bytes(path):
             continue
         goes_on = not max_lines and any(earlier.source is candidate.scored.source for earlier in windows)
         shared = _overhead_bytes(path) - GOING_ON_BYTES if goes_on else 0
         line_budget = WHOLE_LINES if max_lines else _line_budget(candidate.worth, best)
-        window = _make_window(question, candidate, free + shared, line_budget, max_lines)
+        window = _make_window(question, candidate, free(path) + shared, line_budget, max_lines)
         text = _distinct_lines(window)
         if not request.chosen and any(_is_same_text(text, other) for other in texts):
             omitted["same text"] = omitted.get("same text", 0) + 1
             continue
-        if window.bytes > free + shared:
+        if window.bytes > free(path) + shared:
             continue
         left -= window.bytes - shared
         room.pop(path, None)

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
@@ -164,7 +163,7 @@ class Pages:
         best = select_page(outcome.rows, self._ids.ranks, 0, BEST_CHUNKS if many else CHUNKS_MAX)
         body, marks = self._mark_chunks(query, best, outcome.marks)
         late = many or len(body.hits) < len(best)
-        marked = marked_lines(body, chain.from_iterable(marks.values()))
+        marked = marked_lines(body, marks.values())
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
         missing = count_missing(body, marked, query.node, marks)
         if request.every:
@@ -198,7 +197,7 @@ class Pages:
         query: KeywordQuery,
         best: ScoredRows,
         known_marks: dict[int, list[Span]],
-    ) -> tuple[Body, dict[Leaf, list[Span]]]:
+    ) -> tuple[Body, dict[Leaf, Array]]:
         """Mark the chunks `best`, as many as time allows: (their texts, leaf of the query → its
         spans).
         """

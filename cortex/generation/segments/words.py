@@ -114,6 +114,7 @@ class WordTable:
         self._offsets = sections["word_offsets"]
         self._bytes = sections["word_bytes"]
         self._data = self._bytes.data if len(self._bytes) else memoryview(b"")
+        self._ends: memoryview = self._offsets.data  # a number of it takes a tenth of the time
         self._blocks: tuple[Block, ...] = tuple(blocks_of("word", sections))
         self._cached: tuple[Array, Array, Array] | None = None
 
@@ -259,8 +260,7 @@ class WordTable:
         return bisect_left(range(len(self._offsets) - 1), term, key=self._term)
 
     def _term(self, at: int) -> bytes:
-        begin, end = self._offsets[at : at + 2].tolist()
-        return bytes(self._data[begin:end])
+        return bytes(self._data[self._ends[at] : self._ends[at + 1]])
 
 
 def _letters_of(word: bytes) -> np.uint64:

@@ -9,11 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-import numpy as np
-
 from cortex.engines.text.words import pattern_source, pattern_words
 from cortex.query.tree import Fuzzy, Leaf, Phrase, Term, Wildcard
-from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.records import covers
 
@@ -134,36 +131,6 @@ def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> 
     return [_spans_of(needles, text, lower, lines) for needles in leaves]
 
 
-def find_in_all(
-    text: str, leaves: list[list[Needle]], chunks_at: Callable[[Array], Array], count: int
-) -> list[list[Span]]:
-    """For each leaf the spans that its needles, which all have a source, mark in the joined text of
-    `count` chunks. `chunks_at` maps places to chunks.
-    """
-    lower = tokens.lowered(text)
-    every: list[list[Span]] = []
-    for needles in leaves:
-        out: list[Span] = []
-        has_match = np.zeros(count, bool)
-        for needle in needles:
-            if (needle.spare and has_match.all()) or needle.source is None:
-                continue
-            matches = [
-                span for spans in _match_spans(needle, needle.source, text, lower, None) for span in spans
-            ]
-            chunks = chunks_at(np.array([start for start, _ in matches], np.int64))
-            if needle.spare:
-                matches = [
-                    span
-                    for span, is_marked in zip(matches, has_match[chunks].tolist(), strict=True)
-                    if not is_marked
-                ]
-            has_match[chunks] = True
-            out += matches
-        every.append(out)
-    return every
-
-
 def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[Span]:
     out: list[Span] = []
     for needle in needles:
@@ -195,25 +162,29 @@ def _on_lines(text: str, lines: int, matches: Iterable[list[Span]]) -> list[Span
     return out
 
 
-def _match_spans(
-    needle: Needle, source: re.Pattern[str], text: str, lower: str, most: int | None = _MATCHES_MAX
-) -> Iterator[list[Span]]:
-    for match in islice(source.finditer(lower), most):
-        start, end = match.span()
-        if needle.parts:
-            # Mostly no letter is adjacent, so no closer check is needed.
-            if start and text[start - 1].isalnum() and not _is_edge(text, start):
-                continue
-            if end < len(text) and text[end].isalnum():
-                if needle.prefix:
-                    end = _part_end(text, end)
-                elif not _is_edge(text, end):
-                    continue
-        matched = text[start:end]
-        if matched.isalnum():  # one identifier or a part: a single mark
-            yield [(start, end)]
-        elif words := [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(matched)]:
-            yield words
+def _match_spans(needle: Needle, source: re.Pattern[str], text: str, lower: str) -> Iterator[list[Span]]:
+    for match in islice(source.finditer(lower), _MATCHES_MAX):
+        if spans := check_match(needle, text, *match.span()):
+            yield spans
+
+
+def check_match(needle: Needle, text: str, start: int, end: int) -> list[Span]:
+    """The spans that a match of a needle's source marks; none where its ends are inside of parts of
+    words.
+    """
+    if needle.parts:
+        # Mostly no letter is adjacent, so no closer check is needed.
+        if start and text[start - 1].isalnum() and not _is_edge(text, start):
+            return []
+        if end < len(text) and text[end].isalnum():
+            if needle.prefix:
+                end = _part_end(text, end)
+            elif not _is_edge(text, end):
+                return []
+    matched = text[start:end]
+    if matched.isalnum():  # one identifier or a part: a single mark
+        return [(start, end)]
+    return [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(matched)]
 
 
 def _is_edge(text: str, at: int) -> bool:

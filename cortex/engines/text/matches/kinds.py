@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
-import orjson
 
 from cortex.engines.text.matches.line_matches import Body, Marked
+from cortex.generation.read import read_definitions
 from cortex.system.arrays import Array
 from cortex.terms.code import inline_tests
 from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
@@ -63,12 +62,12 @@ _IS_TEST = b'"is_test":true'
 _DOCSTRING = ('"""', "'''")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A definition: its kind in the syntax tree, and its first line."""
+class Definition(NamedTuple):
+    """A definition: its first line, its name, and its kind in the syntax tree."""
 
-    kind: str
     start: int
+    name: str
+    kind: str
 
 
 class _Definitions:
@@ -76,39 +75,52 @@ class _Definitions:
 
     def __init__(self, names: set[str], chunk_jsons: Sequence[bytes]) -> None:
         self._chunk_jsons, self._names = chunk_jsons, names
-        self._lines: dict[int, dict[int, dict[str, Definition]]] = {}
+        self._by_chunk: dict[int, list[Definition]] = {}
         wanted = [b'"%b"' % name.encode() for name in names if name]
         kinds: dict[str, set[str]] = {}
         for chunk, raw in enumerate(chunk_jsons):
             if len(wanted) > NAMES_MAX or any(map(raw.__contains__, wanted)):
-                for by_name in self._definition_lines(chunk).values():
-                    for name, definition in by_name.items():
-                        kinds.setdefault(name, set()).add(definition.kind)
+                for definition in self._of_chunk(chunk):
+                    kinds.setdefault(definition.name, set()).add(definition.kind)
         #: name → the kinds of its definitions
         self.kinds: Mapping[str, set[str]] = kinds
 
-    def at(self, chunk: int, number: int) -> Mapping[str, Definition]:
-        """Definitions with a name on this line, of a chunk that defines a matched name."""
-        return self._lines.get(chunk, {}).get(number, {})
+    def find(self, chunk: int, number: int, name: str) -> Definition | None:
+        """The definition of the name that begins on this line or a few lines above, in a chunk that
+        defines a matched name.
+        """
+        for definition in self._by_chunk.get(chunk, ()):
+            if definition.name == name and definition.start <= number < definition.start + HEAD_LINES:
+                return definition
+        return None
 
     def gives_value(self, chunk: int, number: int, before: str) -> bool:
         """Whether the text `before` holds a constant or variable that is defined on this line."""
-        by_name = self._definition_lines(chunk).get(number, {})
-        return any(definition.kind in DATA_KINDS and name in before for name, definition in by_name.items())
+        near = [
+            definition
+            for definition in self._of_chunk(chunk)
+            if definition.start <= number < definition.start + HEAD_LINES and definition.name in before
+        ]
+        latest = {definition.name: definition for definition in reversed(near)}
+        return any(definition.kind in DATA_KINDS for definition in latest.values())
 
-    def _definition_lines(self, chunk: int) -> dict[int, dict[str, Definition]]:
-        if chunk not in self._lines:
-            metadata = orjson.loads(self._chunk_jsons[chunk]).get("metadata") or {}
-            definitions = (
-                definition for definition in metadata.get("definitions") or () if isinstance(definition, dict)
-            )
-            relevant = (
-                definition
-                for definition in definitions
-                if definition.get("name") in self._names or definition.get("kind") in DATA_KINDS
-            )
-            self._lines[chunk] = _defined_lines(relevant)
-        return self._lines[chunk]
+    def _of_chunk(self, chunk: int) -> list[Definition]:
+        """The relevant definitions of a chunk, the last line first; of several with the same name
+        and line the last one.
+        """
+        if chunk not in self._by_chunk:
+            entries = read_definitions(self._chunk_jsons[chunk])[0]
+            latest = {
+                (entry["start_line"], str(entry.get("name"))): str(entry.get("kind") or "")
+                for entry in entries
+                if isinstance(entry, dict)
+                and (entry.get("name") in self._names or entry.get("kind") in DATA_KINDS)
+                and isinstance(entry.get("start_line"), int)
+            }
+            definitions = [Definition(start, name, kind) for (start, name), kind in latest.items()]
+            definitions.sort(key=lambda definition: -definition.start)
+            self._by_chunk[chunk] = definitions
+        return self._by_chunk[chunk]
 
 
 def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Array:
@@ -184,7 +196,7 @@ class _LineClassifier:
         return "type" if name[:1].isupper() and not name.isupper() else "text"
 
     def _defines(self, chunk: int, number: int, name: str) -> bool:
-        definition = self._definitions.at(chunk, number).get(name)
+        definition = self._definitions.find(chunk, number, name)
         if definition is None:
             return False
         key = (chunk, name, definition.start)
@@ -255,15 +267,3 @@ class _LineClassifier:
                 return True
             begin = quoted.end() if is_string else quoted.start() + 1
         return False
-
-
-def _defined_lines(definitions: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Definition]]:
-    """Line → the names whose definition begins there or a few lines above."""
-    out: dict[int, dict[str, Definition]] = {}
-    usable = [definition for definition in definitions if isinstance(definition.get("start_line"), int)]
-    for definition in sorted(usable, key=lambda definition: int(definition["start_line"])):
-        start, name = definition["start_line"], str(definition.get("name"))
-        defined = Definition(str(definition.get("kind") or ""), start)
-        for number in range(start, start + HEAD_LINES):
-            out.setdefault(number, {})[name] = defined
-    return out

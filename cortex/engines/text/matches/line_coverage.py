@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from cortex.engines.text.matches.highlight import Span
 from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.query.tree import And, Boost, Fuzzy, Leaf, Node, Or, Phrase, Regex, Term, Wildcard
 from cortex.system.arrays import Array
@@ -18,8 +17,8 @@ from cortex.terms import tokens
 SPELLED, WORDS, PARTIAL, NOTHING = 0, 1, 2, 3
 #: how literally a line holds a query: as a whole name or text, inside a longer name, otherwise
 EXACT, INSIDE, LOOSE = 0, 1, 2
-#: leaf of the query → its spans
-Marks = Mapping[Leaf, Sequence[Span]]
+#: leaf of the query → its spans, i64 [n, 2]
+Marks = Mapping[Leaf, Array]
 
 
 def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array:
@@ -28,9 +27,7 @@ def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array
     """
     if len(marks) == 1 and not any(map(_has_parts, marks)):
         return np.zeros(len(marked), np.int64)
-    lines_by_leaf = {
-        leaf: _lines_with(body, marked, [begin for begin, _ in spans]) for leaf, spans in marks.items()
-    }
+    lines_by_leaf = {leaf: _lines_with(body, marked, spans[:, 0]) for leaf, spans in marks.items()}
     spelled = {leaf: lines & _spelled_lines(body, marked, leaf) for leaf, lines in lines_by_leaf.items()}
     # A name with signs has no other words: `mark` is another name than `_mark`.
     lines_by_leaf |= {leaf: lines for leaf, lines in spelled.items() if _is_signed(leaf) and lines.any()}
@@ -62,17 +59,22 @@ def _holds(node: Node, lines: Mapping[Leaf, Array], count: int) -> Array:
     return every
 
 
-def _lines_with(body: Body, marked: Marked, places: Sequence[int]) -> Array:
+def _lines_with(body: Body, marked: Marked, places: Array) -> Array:
     """Bool [marked]: the lines with one of `places`."""
-    return np.isin(marked.lines, body.texts.lines_at(np.array(places, np.int64)))
+    return np.isin(marked.lines, body.texts.lines_at(places))
+
+
+def _lines_matching(body: Body, marked: Marked, pattern: str) -> Array:
+    """Bool [marked]: the lines with a match of `pattern` in lower case."""
+    places = [match.start() for match in re.finditer(pattern, body.texts.lower)]
+    return _lines_with(body, marked, np.array(places, np.int64))
 
 
 def _spelled_lines(body: Body, marked: Marked, leaf: Leaf) -> Array:
     """Bool [marked]: the lines with the words of a leaf as spelled, ignoring case."""
     if not isinstance(leaf, Term | Phrase) or not _has_parts(leaf):
         return np.ones(len(marked), bool)
-    written = re.compile(re.escape(tokens.lowered(leaf.text)))
-    return _lines_with(body, marked, [match.start() for match in written.finditer(tokens.lowered(body.text))])
+    return _lines_matching(body, marked, re.escape(tokens.lowered(leaf.text)))
 
 
 def literal_levels(body: Body, marked: Marked, marks: Marks, query: str) -> Array:
@@ -85,10 +87,8 @@ def literal_levels(body: Body, marked: Marked, marks: Marks, query: str) -> Arra
     if not texts or len(texts) < len(marks):
         return every
     text = r"\s+".join(map(re.escape, tokens.lowered(texts[0] if len(texts) == 1 else query).split()))
-    lowered = tokens.lowered(body.text)
     inside, exact = (
-        _lines_with(body, marked, [match.start() for match in re.finditer(pattern, lowered)])
-        for pattern in (text, rf"(?<![\w$]){text}(?![\w$])")
+        _lines_matching(body, marked, pattern) for pattern in (text, rf"(?<![\w$]){text}(?![\w$])")
     )
     if not inside.any():
         return every

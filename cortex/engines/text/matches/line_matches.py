@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
 from cortex.engines.chunks.source import code_points
-from cortex.engines.text.matches.highlight import Span, line_numbers
+from cortex.engines.text.matches.highlight import line_numbers
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.records import covers
@@ -30,13 +29,19 @@ _LINE_BITS = 32
 class JoinedTexts:
     """Texts one after the other, with BORDER between them."""
 
+    parts: Sequence[str]
     text: str
     starts: Array  #: i64: offset of each text
 
     @cached_property
+    def lower(self) -> str:
+        """`tokens.lowered` of the text, part by part: most are ASCII, but BORDER is not."""
+        return BORDER.join(map(tokens.lowered, self.parts))
+
+    @cached_property
     def line_ends(self) -> Array:
         """The offsets of the lines' ends, i64."""
-        return np.append(np.flatnonzero(code_points(self.text) == ord("\n")), len(self.text))
+        return np.append((code_points(self.text) == ord("\n")).nonzero()[0], len(self.text))
 
     def lines_at(self, places: Array) -> Array:
         """The 0-based line of the joined text at each place, i64."""
@@ -46,10 +51,6 @@ class JoinedTexts:
         """The index of the text at each place, i64."""
         return np.searchsorted(self.starts, places, side="right") - 1
 
-    def chunk_text(self, at: int) -> str:
-        last = at + 1 == len(self.starts)
-        return self.text[self.starts[at] : None if last else self.starts[at + 1] - len(BORDER)]
-
     def line(self, place: int) -> str:
         """The line that begins at `place`, cut for an answer."""
         end = self.text.find("\n", place)
@@ -58,7 +59,7 @@ class JoinedTexts:
 
 def join_texts(texts: Sequence[str]) -> JoinedTexts:
     sizes = np.array([len(text) + len(BORDER) for text in texts], np.int64)
-    return JoinedTexts(BORDER.join(texts), np.cumsum(sizes) - sizes)
+    return JoinedTexts(texts, BORDER.join(texts), np.cumsum(sizes) - sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,13 @@ class Marked:
         return len(self.chunks)
 
 
-def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
-    """The lines with a span; for a chunk without spans its first line that is not blank."""
+def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
+    """The lines with a span (each of `spans` is i64 [n, 2]); for a chunk without spans its first
+    line that is not blank.
+    """
+    pairs = np.concatenate([np.zeros((0, 2), np.int64), *spans])
     starts = body.texts.starts
     ends = body.texts.line_ends
-    pairs = np.fromiter(chain.from_iterable(spans), np.int64).reshape(-1, 2)
     pairs = pairs[np.lexsort((-pairs[:, 1], pairs[:, 0]))]
     unmarked = np.setdiff1d(np.arange(len(body.hits)), body.texts.chunks_at(pairs[:, 0]))
     if len(unmarked):
@@ -115,7 +118,7 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
 
 
 def _first_line(body: Body, chunk: int) -> int:
-    text = body.texts.chunk_text(chunk)
+    text = body.texts.parts[chunk]
     place = len(text) - len(text.lstrip()) if text.strip() else 0
     return int(body.texts.starts[chunk]) + text.rfind("\n", 0, place) + 1
 
@@ -131,6 +134,6 @@ def _file_numbers(body: Body, chunks: Array, lines: Array) -> Array:
         chunk = int(chunks[at])
         if chunk not in view_numbers:
             hit = body.hits[chunk]
-            view_numbers[chunk] = line_numbers(body.texts.chunk_text(chunk), hit.chunk_type, hit.start_line)
+            view_numbers[chunk] = line_numbers(body.texts.parts[chunk], hit.chunk_type, hit.start_line)
         numbers[at] = view_numbers[chunk][lines[at]]
     return numbers
