@@ -15,6 +15,7 @@ from cortex.graph.facts.facts import Fragment
 from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.reading.files import path_of
 from cortex.graph.frameworks.reading.scopes import frameworks_of
+from cortex.graph.frameworks.services import service_edges
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.calling.fixtures import fixture_of
@@ -36,12 +37,15 @@ def routes_of(
     """
     fragments = project.index(path).facts.fragments
     if not fragments:
-        return [], []
+        return [], service_edges(project, evaluator, path, set())
     builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
         builder.add(fragment)
     builder.inject()
-    return builder.nodes, builder.edges
+    ids = project.ids(path)
+    routed = {edge.target for edge in builder.edges if edge.type == "routes_to"}
+    handlers = {at for at, name in enumerate(ids) if name in routed} if routed else set[int]()
+    return builder.nodes, [*builder.edges, *service_edges(project, evaluator, path, handlers)]
 
 
 class _Nodes:
@@ -64,6 +68,8 @@ class _Nodes:
         self._class_methods = any(framework.class_methods for framework in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
+        if fragment.kind in ("binds", "wants"):
+            return
         if "computed" in fragment.flags:
             fragment = self._texts.fill(self._path, fragment)
         if fragment.kind == "injects":

@@ -1,0 +1,179 @@
+"""The classes that containers pass for a type or a name, and edges from calls on a field with such
+a type to the methods of the class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cortex.graph.facts.facts import Binding, Fragment, Reference
+from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
+from cortex.graph.resolution.edges import Edge, Edges
+from cortex.graph.resolution.evaluation.evaluate import ANYWHERE, Evaluator
+from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import TYPE_KINDS
+
+#: services of one type or name: a hostile project has a million
+_SERVICES_MAX = 200
+#: a call on a field or parameter
+_CALL = re.compile(r"((?:this\.|self\.)?([\w$]+))\.([\w$]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """A service, its classes (() for an unknown one), and whether it is the first choice."""
+
+    refs: tuple[Ref, ...]
+    name: str
+    is_primary: bool
+
+
+class Services:
+    """The services of a project's containers, by the types and names for which they are passed."""
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        self._project, self._evaluator = project, evaluator
+        self._by_token: dict[Ref | str, list[_Service]] = {}
+        for path in sorted(project.binding):
+            for fragment in project.index(path).facts.fragments:
+                if fragment.kind == "binds":
+                    self._add(path, fragment)
+
+    def _add(self, path: str, fragment: Fragment) -> None:
+        target = fragment.target
+        if target.startswith("#"):
+            refs: tuple[Ref, ...] = ((path, int(target[1:])),)
+            tokens: list[Ref | str] = [refs[0], *self._evaluator.supertypes.of(refs[0]).types]
+        else:
+            refs = tuple(self._classes(target, path, fragment.scope))
+            tokens = self.tokens(fragment.router, path, fragment.scope)
+        service = _Service(refs, fragment.template, "primary" in fragment.flags)
+        for token in tokens:
+            services = self._by_token.setdefault(token, [])
+            if len(services) < _SERVICES_MAX:
+                services.append(service)
+
+    def _classes(self, chain: str, path: str, scope: int) -> Iterator[Ref]:
+        """Yield the classes of a class's name or of a value's chain."""
+        if not chain.endswith("()"):
+            yield from (types := self._evaluator.types_of(chain, path, scope))
+            if types:
+                return
+        for value in self._evaluator.evaluate(chain, path, scope) if chain else ():
+            if value.tag == "inst":
+                yield value.ref
+
+    def tokens(self, chain: str, path: str, scope: int) -> list[Ref | str]:
+        """Return the types that a chain means; of a name its text, or that of its constant."""
+        if chain.startswith("'"):
+            return [chain]
+        return list(self._evaluator.types_of(chain, path, scope)) or [f"'{chain.rpartition('.')[2]}"]
+
+    def find(self, token: Ref | str, name: str, field: str) -> tuple[list[Ref], bool]:
+        """Return the classes of a type's or name's services, and whether there is no other. `name`
+        is that which a field asks for; else the first choice wins, or the service of the field's
+        own name.
+        """
+        services = self._by_token.get(token, [])
+        if name:
+            services = [row for row in services if row.name == name] or services
+        elif len(services) > 1:
+            services = (
+                [row for row in services if row.is_primary]
+                or [row for row in services if row.name == field]
+                or services
+            )
+        refs = dict.fromkeys(ref for row in services for ref in row.refs)
+        return list(refs), all(row.refs for row in services) and len(services) < _SERVICES_MAX
+
+
+def service_edges(project: Project, evaluator: Evaluator, path: str, handlers: set[int]) -> list[Edge]:
+    """Return edges from calls on fields, and on parameters of constructors and `handlers`
+    (definitions), to the methods of the services that a container passes there.
+    """
+    if not project.binding:
+        return []
+    finder = _Calls(project, evaluator, path, handlers)
+    references = (row for row in project.index(path).references if row.kind == "call")
+    return [edge for reference in references for edge in finder.edges(reference)]
+
+
+class _Calls:
+    def __init__(self, project: Project, evaluator: Evaluator, path: str, handlers: set[int]) -> None:
+        self._project, self._evaluator, self._path = project, evaluator, path
+        self._services = evaluator.helper(Services)
+        self._index, self._handlers = project.index(path), handlers
+        self._facts = self._index.facts
+        self._edges = Edges(project, path)
+        self._wanted = {row.router: row for row in self._facts.fragments if row.kind == "wants"}
+        #: (field, scope, place of a variable of the file) → the classes of its services
+        self._classes: dict[tuple[str, int, int], tuple[list[Ref], bool]] = {}
+
+    def edges(self, reference: Reference) -> Iterator[Edge]:
+        match = _CALL.fullmatch(reference.chain)
+        if match is None:
+            return
+        scope = reference.scope
+        key = match[1], scope, reference.at if scope < 0 else ANYWHERE
+        if key not in self._classes:
+            self._classes[key] = self._find(match[2], *key)
+        classes, are_all = self._classes[key]
+        refs = dict.fromkeys(ref for owner in classes for ref in self._methods(owner, match[3], reference))
+        if len(refs) == 1 and are_all:
+            yield self._edges.call(reference, next(iter(refs)), "exact")
+        elif 0 < len(refs) <= CANDIDATES_MAX:
+            yield self._edges.ambiguous(reference, list(refs), "receiver")
+
+    def _methods(self, owner: Ref, name: str, reference: Reference) -> Sequence[Ref]:
+        """Return the methods of a class that a call may mean."""
+        refs = [value.ref for value in self._evaluator.member(owner, name) if value.tag == "def"]
+        fitting = [
+            ref
+            for ref in refs
+            if len(self._project.definition(ref).parameters) == reference.arguments
+        ]
+        return fitting or refs
+
+    def _find(self, name: str, chain: str, scope: int, at: int) -> tuple[list[Ref], bool]:
+        """Return the classes of the services in a field or parameter, without its own type."""
+        if not self._is_passed(chain, name, scope):
+            return [], True
+        wanted = self._find_wanted(name.strip("_"), scope)
+        types = [
+            value.ref
+            for value in self._evaluator.evaluate(chain, self._path, scope, at)
+            if value.tag == "inst" and self._project.definition(value.ref).kind in TYPE_KINDS
+        ]
+        tokens: list[Ref | str] = [*types]
+        label = wanted.template if wanted is not None else ""
+        if wanted is not None:
+            token = f"'{label}" if label else wanted.target
+            tokens = [*self._services.tokens(token, self._path, wanted.scope), *tokens]
+        for token in tokens:
+            refs, are_all = self._services.find(token, label, name.strip("_"))
+            if refs:
+                return [] if refs == types else refs, are_all
+        return [], True
+
+    def _find_wanted(self, name: str, scope: int) -> Fragment | None:
+        while scope >= 0 and self._wanted:
+            qualified = self._facts.definitions[scope].qualified
+            if (fragment := self._wanted.get(f"={qualified}.{name}")) is not None:
+                return fragment
+            scope = self._facts.definitions[scope].parent
+        return None
+
+    def _is_passed(self, chain: str, name: str, scope: int) -> bool:
+        """Return False for a variable of a function, and for a parameter that a caller passes."""
+        while scope >= 0 and chain == name:
+            definition = self._facts.definitions[scope]
+            if definition.kind in TYPE_KINDS:
+                return True
+            if any(parameter.name == name for parameter in definition.parameters):
+                return scope in self._handlers or definition.is_constructor or definition.name == "constructor"
+            if any(isinstance(place, Binding) for place in self._index.places(scope, name)):
+                return False
+            scope = definition.parent
+        return True
