@@ -37,7 +37,7 @@ def routes_of(
     """
     fragments = project.index(path).facts.fragments
     if not fragments:
-        return [], service_edges(project, evaluator, path, set())
+        return [], service_edges(project, evaluator, path, edges, set())
     builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
         builder.add(fragment)
@@ -45,7 +45,7 @@ def routes_of(
     ids = project.ids(path)
     routed = {edge.target for edge in builder.edges if edge.type == "routes_to"}
     handlers = {at for at, name in enumerate(ids) if name in routed} if routed else set[int]()
-    return builder.nodes, [*builder.edges, *service_edges(project, evaluator, path, handlers)]
+    return builder.nodes, [*builder.edges, *service_edges(project, evaluator, path, edges, handlers)]
 
 
 class _Nodes:

@@ -5,10 +5,10 @@ a type to the methods of the class.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from cortex.graph.facts.facts import Binding, Fragment, Reference
+from cortex.graph.facts.facts import Binding, Fragment, Parameter, Reference
 from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import ANYWHERE, Evaluator
@@ -89,27 +89,38 @@ class Services:
         return list(refs), all(row.refs for row in services) and len(services) < _SERVICES_MAX
 
 
-def service_edges(project: Project, evaluator: Evaluator, path: str, handlers: set[int]) -> list[Edge]:
+def service_edges(
+    project: Project, evaluator: Evaluator, path: str, edges: Iterable[Edge], handlers: set[int]
+) -> list[Edge]:
     """Return edges from calls on fields, and on parameters of constructors and `handlers`
-    (definitions), to the methods of the services that a container passes there.
+    (definitions), to the methods of the services that a container passes there. `edges` are the
+    file's other edges.
     """
     if not project.binding:
         return []
-    finder = _Calls(project, evaluator, path, handlers)
+    finder = _Calls(project, evaluator, path, edges, handlers)
     references = (row for row in project.index(path).references if row.kind == "call")
     return [edge for reference in references for edge in finder.edges(reference)]
 
 
 class _Calls:
-    def __init__(self, project: Project, evaluator: Evaluator, path: str, handlers: set[int]) -> None:
+    def __init__(
+        self, project: Project, evaluator: Evaluator, path: str, edges: Iterable[Edge], handlers: set[int]
+    ) -> None:
         self._project, self._evaluator, self._path = project, evaluator, path
+        #: place of a call → the definitions that it means by the declared type
+        self._declared: dict[tuple[int, int], set[str]] = {}
+        for edge in edges:
+            if edge.type == "calls":
+                place = edge.location.line, edge.location.column
+                self._declared.setdefault(place, set()).update((edge.target, *edge.candidates))
         self._services = evaluator.helper(Services)
         self._index, self._handlers = project.index(path), handlers
         self._facts = self._index.facts
         self._edges = Edges(project, path)
         self._wanted = {row.router: row for row in self._facts.fragments if row.kind == "wants"}
         #: (field, scope, place of a variable of the file) → the classes of its services
-        self._classes: dict[tuple[str, int, int], tuple[list[Ref], bool]] = {}
+        self._classes: dict[tuple[str, int, int], tuple[list[Ref], list[Ref], bool]] = {}
 
     def edges(self, reference: Reference) -> Iterator[Edge]:
         match = _CALL.fullmatch(reference.chain)
@@ -119,27 +130,41 @@ class _Calls:
         key = match[1], scope, reference.at if scope < 0 else ANYWHERE
         if key not in self._classes:
             self._classes[key] = self._find(match[2], *key)
-        classes, are_all = self._classes[key]
-        refs = dict.fromkeys(ref for owner in classes for ref in self._methods(owner, match[3], reference))
+        types, classes, are_all = self._classes[key]
+        declared = [ref for owner in types for ref in self._members(owner, match[3])]
+        meant = self._declared.get((reference.line, reference.column), ())
+        fitting = [ref for ref in declared if self._project.id_of(ref) in meant] if classes else []
+        signatures = {self._project.definition(ref).parameters for ref in fitting}
+        methods = (self._methods(owner, match[3], reference, signatures) for owner in classes)
+        refs = [ref for ref in dict.fromkeys(ref for row in methods for ref in row) if ref not in declared]
         if len(refs) == 1 and are_all:
-            yield self._edges.call(reference, next(iter(refs)), "exact")
+            yield self._edges.call(reference, refs[0], "exact")
         elif 0 < len(refs) <= CANDIDATES_MAX:
-            yield self._edges.ambiguous(reference, list(refs), "receiver")
+            yield self._edges.ambiguous(reference, refs, "receiver")
 
-    def _methods(self, owner: Ref, name: str, reference: Reference) -> Sequence[Ref]:
-        """Return the methods of a class that a call may mean."""
-        refs = [value.ref for value in self._evaluator.member(owner, name) if value.tag == "def"]
-        fitting = [
-            ref
-            for ref in refs
-            if len(self._project.definition(ref).parameters) == reference.arguments
-        ]
-        return fitting or refs
+    def _members(self, owner: Ref, name: str) -> list[Ref]:
+        return [value.ref for value in self._evaluator.member(owner, name) if value.tag == "def"]
 
-    def _find(self, name: str, chain: str, scope: int, at: int) -> tuple[list[Ref], bool]:
-        """Return the classes of the services in a field or parameter, without its own type."""
+    def _methods(
+        self, owner: Ref, name: str, reference: Reference, signatures: Collection[tuple[Parameter, ...]]
+    ) -> list[Ref]:
+        """Return the methods of a class that a call may mean: those with the parameters of the
+        declared ones, else with as many as the call has arguments.
+        """
+        refs = self._members(owner, name)
+        if len(refs) < 2:
+            return refs
+        types = {tuple(parameter.type for parameter in row) for row in signatures}
+        parameters = {ref: self._project.definition(ref).parameters for ref in refs}
+        same = [ref for ref in refs if tuple(parameter.type for parameter in parameters[ref]) in types]
+        return same or [ref for ref in refs if len(parameters[ref]) == reference.arguments] or refs
+
+    def _find(self, name: str, chain: str, scope: int, at: int) -> tuple[list[Ref], list[Ref], bool]:
+        """Return the types of a field or parameter, the classes of its services, and whether there
+        is no other.
+        """
         if not self._is_passed(chain, name, scope):
-            return [], True
+            return [], [], True
         wanted = self._find_wanted(name.strip("_"), scope)
         types = [
             value.ref
@@ -154,8 +179,8 @@ class _Calls:
         for token in tokens:
             refs, are_all = self._services.find(token, label, name.strip("_"))
             if refs:
-                return [] if refs == types else refs, are_all
-        return [], True
+                return types, [] if refs == types else refs, are_all
+        return [], [], True
 
     def _find_wanted(self, name: str, scope: int) -> Fragment | None:
         while scope >= 0 and self._wanted:
