@@ -89,6 +89,9 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
         if fragment.kind == "injects":
             name = f"inject {fragment.router[1:]}"
             entries[name] = (entries.get(name), fragment.target)
+        elif fragment.kind == "exposes":
+            name = f"expose {fragment.router}"
+            entries[name] = (entries.get(name), facts.definitions[int(fragment.target[1:])].qualified)
         elif fragment.kind == "binds":
             bound = f"binds {_bound_names(facts, fragment)}"
             entries[bound] = (entries.get(bound), fragment.template, fragment.flags)

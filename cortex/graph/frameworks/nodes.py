@@ -26,6 +26,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: names in the type of a parameter
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
+#: routers below one that a file includes
+_ROUTERS_MAX = 500
 _HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
 
 
@@ -68,13 +70,19 @@ class _Nodes:
         self._class_methods = any(framework.class_methods for framework in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
-        if fragment.kind in ("binds", "wants"):
+        if fragment.kind in ("binds", "wants", "exposes"):
             return
         if "computed" in fragment.flags:
             fragment = self._texts.fill(self._path, fragment)
         if fragment.kind == "injects":
             if fragment.router.startswith("#"):
                 self._add_injected(int(fragment.router[1:]), self._handlers(fragment))
+            elif "mount" in fragment.flags:
+                router = self._routers.find(self._path, fragment.router, fragment.scope)
+                place, targets = Location(self._path, fragment.line, fragment.column), self._handlers(fragment)
+                for handler in self._routed(router, set()):
+                    for target, confidence in targets.items():
+                        self.edges.append(Edge(handler, target, "references", place, confidence))
             return
         router = self._routers.find(self._path, fragment.router, fragment.scope)
         flags: dict[str, Any] = {}
@@ -104,6 +112,19 @@ class _Nodes:
             for parameter in definition.parameters if definition.kind in CALLABLE_KINDS else ():
                 for name in _TYPE.findall(parameter.type):
                     self._add_injected(at, self._injected.find_targets(self._path, name))
+
+    def _routed(self, router: str, seen: set[str]) -> Iterator[str]:
+        """Yield the handlers of a router's routes, and of those that it mounts."""
+        stem, _, name = router.rpartition(":")
+        path = next(iter(self._project.stems.get(stem, ())), stem)
+        if router in seen or path not in self._project.files or len(seen) > _ROUTERS_MAX:
+            return
+        seen.add(router)
+        for fragment in self._project.index(path).facts.fragments:
+            if fragment.router == f"={name}" and fragment.kind == "route" and fragment.target[:1] == "#":
+                yield self._project.id_of((path, int(fragment.target[1:])))
+            elif fragment.router == f"={name}" and fragment.kind == "mount":
+                yield from self._routed(self._routers.find(path, fragment.target, fragment.scope), seen)
 
     def _add_injected(self, at: int, targets: Mapping[str, str]) -> None:
         definition, source = self._facts.definitions[at], self._project.ids(self._path)[at]
@@ -242,6 +263,9 @@ class _Nodes:
         chain = fragment.target.removesuffix("()").removesuffix(".as_view").removesuffix(".bind")
         values = self._evaluator.evaluate(chain, self._path, fragment.scope)
         refs = [value.ref for value in values if value.tag == "def"]
+        for value in values:  # an instance that is called
+            members = self._evaluator.member(value.ref, "__call__") if value.tag == "inst" else ()
+            refs += [member.ref for member in members if member.tag == "def"]
         return {
             self._project.id_of(ref): "import"
             for ref in refs

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
 
 from cortex.graph.facts.facts import Binding, Fragment, Parameter, Reference
 from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
@@ -47,7 +49,7 @@ class Services:
             refs: tuple[Ref, ...] = ((path, int(target[1:])),)
             tokens: list[Ref | str] = [refs[0], *self._evaluator.supertypes.of(refs[0]).types]
         else:
-            refs = tuple(self._classes(target, path, fragment.scope))
+            refs = tuple(self.classes(target, path, fragment.scope))
             tokens = self.tokens(fragment.router, path, fragment.scope)
         service = _Service(refs, fragment.template, "primary" in fragment.flags)
         for token in tokens:
@@ -55,7 +57,19 @@ class Services:
             if len(services) < _SERVICES_MAX:
                 services.append(service)
 
-    def _classes(self, chain: str, path: str, scope: int) -> Iterator[Ref]:
+    @cached_property
+    def methods(self) -> set[str]:
+        """The names of all methods of the services' classes."""
+        classes = {ref for services in self._by_token.values() for row in services for ref in row.refs}
+        classes |= {base for ref in classes for base in self._evaluator.supertypes.of(ref).types}
+        names = set[str]()
+        for path, at in sorted(classes):
+            definitions = self._project.index(path).facts.definitions
+            scope = definitions[at].qualified
+            names |= {definition.name for definition in definitions if definition.scope == scope}
+        return names
+
+    def classes(self, chain: str, path: str, scope: int) -> Iterator[Ref]:
         """Yield the classes of a class's name or of a value's chain."""
         if not chain.endswith("()"):
             yield from (types := self._evaluator.types_of(chain, path, scope))
@@ -96,7 +110,8 @@ def service_edges(
     (definitions), to the methods of the services that a container passes there. `edges` are the
     file's other edges.
     """
-    if not project.binding:
+    fragments = project.index(path).facts.fragments
+    if not project.binding and all(fragment.kind != "wants" for fragment in fragments):
         return []
     finder = _Calls(project, evaluator, path, edges, handlers)
     references = (row for row in project.index(path).references if row.kind == "call")
@@ -119,10 +134,13 @@ class _Calls:
         self._facts = self._index.facts
         self._edges = Edges(project, path)
         self._wanted = {row.router: row for row in self._facts.fragments if row.kind == "wants"}
+        self._has_values = any("value" in row.flags for row in self._wanted.values())
         #: (field, scope, place of a variable of the file) → the classes of its services
         self._classes: dict[tuple[str, int, int], tuple[list[Ref], list[Ref], bool]] = {}
 
     def edges(self, reference: Reference) -> Iterator[Edge]:
+        if not self._has_values and reference.chain.rpartition(".")[2] not in self._services.methods:
+            return
         match = _CALL.fullmatch(reference.chain)
         if match is None:
             return
@@ -151,21 +169,32 @@ class _Calls:
         """Return the methods of a class that a call may mean: those with the parameters of the
         declared ones, else with as many as the call has arguments.
         """
-        refs = self._members(owner, name)
-        if len(refs) < 2:
-            return refs
         types = {tuple(parameter.type for parameter in row) for row in signatures}
-        parameters = {ref: self._project.definition(ref).parameters for ref in refs}
-        same = [ref for ref in refs if tuple(parameter.type for parameter in parameters[ref]) in types]
-        return same or [ref for ref in refs if len(parameters[ref]) == reference.arguments] or refs
+        every = list[Ref]()
+        for owner_or_base in (owner, *self._evaluator.supertypes.of(owner).types):
+            refs = self._members(owner_or_base, name)
+            parameters = [self._project.definition(ref).parameters for ref in refs]
+            same = [tuple(parameter.type for parameter in row) in types for row in parameters]
+            if any(same):
+                return list(compress(refs, same))
+            every = every or refs
+            if not types:
+                break
+        taking = [ref for ref in every if self._takes(ref, reference)]
+        return taking or every
+
+    def _takes(self, ref: Ref, reference: Reference) -> bool:
+        return len(self._project.definition(ref).parameters) == reference.arguments
 
     def _find(self, name: str, chain: str, scope: int, at: int) -> tuple[list[Ref], list[Ref], bool]:
         """Return the types of a field or parameter, the classes of its services, and whether there
         is no other.
         """
+        wanted = self._find_wanted(name.strip("_"), scope)
+        if wanted is not None and "value" in wanted.flags:
+            return [], list(self._services.classes(wanted.target, self._path, wanted.scope)), True
         if not self._is_passed(chain, name, scope):
             return [], [], True
-        wanted = self._find_wanted(name.strip("_"), scope)
         types = [
             value.ref
             for value in self._evaluator.evaluate(chain, self._path, scope, at)

@@ -8,6 +8,7 @@ one that it returns.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from tree_sitter import Node
 
@@ -39,6 +40,8 @@ _LISTS = frozenset({"list", "array", "tuple"})
 _USUAL = frozenset("app router server api blueprint".split())
 #: the name space of a list of routes
 _APP_NAME = re.compile(r"""(?m)^app_name\s*=\s*["'](\w+)["']""")
+#: the call that adds the routes of another file, which then have its functions
+_INCLUDES = "include_router"
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
@@ -66,6 +69,10 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
 
 
 class _Reader(Rows):
+    @cached_property
+    def _injects(self) -> bool:
+        return any(framework.injects for framework in self.frameworks)
+
     def visit(self, node: Node, holder: str = "", depth: int = 0) -> str:
         """Read a node; return the key or chain of the router that is its value, "" for none.
 
@@ -176,6 +183,9 @@ class _Reader(Rows):
                 self.known_routers.setdefault(key, None)
         self.frames.append(frame)
         around, self.list = self.list, ""
+        listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
+        for parameter in listed.named_children if listed is not None else ():
+            self._inject_parameter(parameter, at)
         body = node.child_by_field_name("body")
         if body is not None:
             self.visit(body, "", depth)
@@ -319,6 +329,8 @@ class _Reader(Rows):
                 marks = (*flags, "open") if is_open else flags
                 span = span_of(router)
                 self.add("mount", key, call.node, template=prefix, target=inner, span=span, flags=marks)
+                for listed in self._listed_injections(call, key) if inner else ():
+                    self._inject(listed, inner, flags=("mount",))
         self.list = around
 
     def _used(self, nodes: list[Node]) -> tuple[str, tuple[str, ...], list[Node]]:
@@ -366,10 +378,10 @@ class _Reader(Rows):
                 self.visit(argument, "", call.depth)
         if decorator is not None:
             if (target_name := self._decorated(decorator)) is not None:
-                every = [call.keywords.get(framework.injected) for framework in self.frameworks]
-                for listed in (*every, self.injected.get(key)):
-                    if listed is not None and target_name:
-                        self._inject(listed, target_name)
+                for listed in self._listed_injections(call, key) if target_name else ():
+                    self._inject(listed, target_name)
+                if self._injects:
+                    self.add("exposes", _INCLUDES, node, target=target_name)
                 self.add(
                     "route", key, node, template=template, methods=methods, target=target_name, flags=flags
                 )
@@ -405,6 +417,11 @@ class _Reader(Rows):
                 span=span_of(target),
                 flags=flags,
             )
+
+    def _listed_injections(self, call: Call, key: str) -> list[Node]:
+        """Return the lists of functions that are called before the routes of a call and a router."""
+        every = [call.keywords.get(framework.injected) for framework in self.frameworks]
+        return [listed for listed in (*every, self.injected.get(key)) if listed is not None]
 
     def _pass(self, callee: Node, chain: str, call: Call) -> None:
         """Read the arguments of any call: a function may get a router."""

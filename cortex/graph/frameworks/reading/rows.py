@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
 from cortex.graph.frameworks.tables.framework import Framework, Setting, Views
 
+_TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
+#: ends `Annotated[Paging, Depends()]`
+_BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
 
@@ -101,16 +105,42 @@ class Rows(Scopes):
         self.add("router", key, call.node, template=prefix, flags=flags)
         return key
 
-    def _inject(self, node: Node, user: str, depth: int = 0) -> None:
-        """Add the functions that the framework calls for an alias or a handler."""
-        if node.type in self.syntax.calls and (callee := node.child_by_field_name("function")):
-            framework, member = self.imported_member(self.dotted(callee))
-            target = read_call(node, "", 0).at((0, "dependency"))
-            if framework is not None and member in framework.injects and target is not None:
-                self.add("injects", user, node, target=self._handler(target), span=span_of(target))
-                return
-        for child in node.named_children if depth < _INJECTED_MAX else ():
-            self._inject(child, user, depth + 1)
+    def _inject(self, node: Node, user: str, depth: int = 0, flags: tuple[str, ...] = ()) -> None:
+        """Add the functions that the framework calls for an alias, a handler or a router."""
+        is_injection, target = self._injection(node)
+        if is_injection and target is not None:
+            chain, span = self._handler(target), span_of(target)
+            self.add("injects", user, node, target=chain, span=span, flags=flags)
+        elif not is_injection and depth < _INJECTED_MAX:
+            for child in node.named_children:
+                self._inject(child, user, depth + 1, flags)
+
+    def _injection(self, node: Node) -> tuple[bool, Node | None]:
+        """Return whether a node is `Depends(…)`, and the function or class there."""
+        callee = node.child_by_field_name("function") if node.type in self.syntax.calls else None
+        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
+        is_injection = framework is not None and member in framework.injects
+        return is_injection, read_call(node, "", 0).at((0, "dependency")) if is_injection else None
+
+    def _inject_parameter(self, parameter: Node, at: int) -> None:
+        """Read `paging: Paging = Depends()`, `paging: Annotated[Paging, Depends()]`, and
+        `store=Depends(make_store)`, whose value has the type that the function returns.
+        """
+        typed, value = parameter.child_by_field_name("type"), parameter.child_by_field_name("value")
+        name = parameter.child_by_field_name("name")
+        words = _TYPE_WORDS.findall(text_of(typed)[:200]) if typed is not None else []
+        is_injection, target = self._injection(value) if value is not None else (False, None)
+        if typed is not None and (match := _BARE.search(text_of(typed)[-60:])):
+            framework, member = self.imported_member(match[1])
+            is_injection, words = framework is not None and member in framework.injects, words[1:]
+        if not is_injection:
+            return
+        if target is None and words:
+            self.add("injects", f"#{at}", parameter, target=words[0])
+        elif target is not None and typed is None and name is not None:
+            owner = self.facts.definitions[at].qualified
+            made = f"{self._handler(target)}()"
+            self.add("wants", f"={owner}.{text_of(name)}", parameter, target=made, flags=("value",))
 
     def _views(self, call: Call, row: Views, key: str) -> str:
         path, target = call.at(row.path), call.at(row.target)

@@ -1,0 +1,23 @@
+package shop;
+
+interface OrderService {
+  Object list();
+
+  Object list(int limit);
+}
+
+interface Sender {
+  void send();
+}
+
+interface Stock {
+  int count();
+}
+
+interface Clock {
+  int now();
+}
+
+interface Rates {
+  int rate();
+}
