@@ -607,3 +607,63 @@ TWO_APPS = {
 )
 def test_a_client_requests_one_route_of_the_application_that_it_means(app, texts, expected):
     assert requests_in(app | texts) == expected
+
+
+_PAGE = {
+    "web/a.ts": "export function f() {\n  fetch('/Orders/List');\n}\nexport function g() {\n  fetch('/orders/list');\n}\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("texts", "any_case"),
+    [
+        pytest.param(
+            {"a.py": "from flask import Flask\na = Flask('a')\n@a.get('/Orders/List')\ndef f(): ...\n"},
+            False,
+            id="Flask",
+        ),
+        pytest.param(
+            {
+                "main.go": 'package main\n\nimport "github.com/gin-gonic/gin"\n\nfunc main() {\n\tr := gin.Default()\n\tr.GET("/Orders/List", f)\n}\n'
+            },
+            False,
+            id="gin",
+        ),
+        pytest.param(
+            {"config/routes.rb": "Rails.application.routes.draw do\n  get '/Orders/List', to: 'a#b'\nend\n"},
+            False,
+            id="Rails",
+        ),
+        pytest.param(
+            {
+                "A.java": 'import org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n  @GetMapping("/Orders/List")\n  void x() {}\n}\n'
+            },
+            False,
+            id="Spring",
+        ),
+        pytest.param(
+            {
+                "app.js": "const app = require('express')();\nconst r = require('express').Router();\nr.get('/List', f);\napp.use('/Orders', r);\n"
+            },
+            True,
+            id="Express, unless an option changes it",
+        ),
+        pytest.param(
+            {
+                "A.cs": 'using Microsoft.AspNetCore.Mvc;\n[ApiController]\n[Route("Orders")]\npublic class A {\n  [HttpGet("List")] public void X() {}\n}\n'
+            },
+            True,
+            id="ASP.NET",
+        ),
+        pytest.param(
+            {
+                "A.cs": 'using Microsoft.AspNetCore.Mvc;\n[ApiController]\npublic class A {\n  [HttpGet("/Orders/List")] public void X() {}\n}\n'
+            },
+            True,
+            id="ASP.NET, a whole path",
+        ),
+    ],
+)
+def test_letters_of_a_path_are_compared_as_the_framework_does(texts, any_case):
+    ends = [line.partition(" ")[0] for line in requests_in(texts | _PAGE)]
+    assert ends == (["web/a:f", "web/a:g"] if any_case else ["web/a:f"])

@@ -15,6 +15,7 @@ from cortex.graph.frameworks.join import (
     PARAMETER,
     FullRoute,
     canonical_routers,
+    equal,
     join_path,
     join_routes,
     root_of,
@@ -305,7 +306,7 @@ def _rank(
             if not is_asked and _NUMBER_ONLY.search(part) and not _NUMBER.fullmatch(wanted):
                 return ()
             loose += not is_asked
-        elif part.lower() != wanted.lower():  # as ASP.NET and Express do
+        elif not equal(part, wanted, any_case=route.any_case):
             return ()
         else:
             text += 1

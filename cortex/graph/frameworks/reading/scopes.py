@@ -266,6 +266,9 @@ class Scopes:
         flags: tuple[str, ...] = (),
     ) -> None:
         row, column = node.start_point
+        is_root = kind == "router" or (kind == "route" and router == "=")
+        if is_root and any(framework.any_case for framework in self.frameworks_of(router)):
+            flags = (*flags, "any_case")
         self.fragments.append(
             Fragment(
                 kind,

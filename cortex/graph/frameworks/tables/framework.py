@@ -131,6 +131,8 @@ class Framework:
     listed: str = ""
     #: types of routers that a file may use without an import; other calls on them return them
     types: frozenset[str] = frozenset()
+    #: letters of paths are compared without their case
+    any_case: bool = False
     #: text of every file with its calls; paths of files that may be of it without an import
     holds: bytes = b""
     files: str = ""

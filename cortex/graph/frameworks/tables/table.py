@@ -89,6 +89,7 @@ EXPRESS = Framework(
     ("express",),
     routers={"": Router(app=True), "Router": Router()},
     members={**_LOWER, "all": Route(), "route": Group(complete=True), "use": Mount((0,), (-1,))},
+    any_case=True,
 )
 GIN = Framework(
     "gin",
@@ -162,6 +163,7 @@ NEST = Framework(
         "init": Setting(serves=True),
     },
     holds=rb"NestFactory|setGlobalPrefix|enableVersioning",
+    any_case=True,
     attributes=Attributes(
         frozenset(),
         {"Controller": (0, "path")},
@@ -208,6 +210,7 @@ ASPNET = Framework(
     ),
     types=frozenset({"WebApplication", "IApplicationBuilder", "IEndpointRouteBuilder", "RouteGroupBuilder"}),
     files=r"\.cs$",
+    any_case=True,
     holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods)\(",
 )
 
