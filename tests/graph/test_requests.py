@@ -667,3 +667,15 @@ _PAGE = {
 def test_letters_of_a_path_are_compared_as_the_framework_does(texts, any_case):
     ends = [line.partition(" ")[0] for line in requests_in(texts | _PAGE)]
     assert ends == (["web/a:f", "web/a:g"] if any_case else ["web/a:f"])
+
+
+def test_tests_of_a_ruby_library_are_no_requests_of_rails():
+    gem = "describe Client do\n  it 'gets' do\n    get '/orders'\n  end\nend\n"
+    for path, text, has in (
+        ("spec/client_spec.rb", gem, False),
+        ("spec/client_spec.rb", f"require 'rails_helper'\n{gem}", True),
+        ("spec/requests/orders_spec.rb", gem, True),
+        ("test/server.rb", "require 'net/http'\nhttp.Handle('/orders', f)\n", False),
+    ):
+        nodes, _ = nodes_and_edges({path: text})
+        assert bool([node for node in nodes if node["kind"] in ROUTE_KINDS]) is has, path

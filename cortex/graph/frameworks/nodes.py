@@ -66,7 +66,7 @@ class _Nodes:
         for edge in edges:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
-        self._frameworks = frameworks_of(self._facts.imports)
+        self._frameworks = frameworks_of(path, self._facts.imports)
         self._class_methods = any(framework.class_methods for framework in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:

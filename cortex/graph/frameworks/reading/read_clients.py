@@ -46,9 +46,9 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
     rows = [
         client
         for client in CLIENTS
-        if not modules.isdisjoint(client.modules)
+        if (not modules.isdisjoint(client.modules) and facts.path.endswith(client.ending))
         or (client.globals and grammar.rules.scripts)
-        or (client.files and re.search(client.files, facts.path))
+        or (client.files and re.search(client.files, facts.path) and _has_word(client, facts.path, root))
     ]
     if not rows:
         return ()
@@ -66,6 +66,11 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
         and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
     ]
     return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
+
+
+def _has_word(client: Client, path: str, root: Node) -> bool:
+    text = root.text or b"" if client.words else b""
+    return not client.words or any(word in path or word.encode() in text for word in client.words)
 
 
 #: a function of the project that sends what it gets

@@ -133,6 +133,8 @@ class Framework:
     types: frozenset[str] = frozenset()
     #: letters of paths are compared without their case
     any_case: bool = False
+    #: end of the paths of its files, if other languages have a module of its name
+    ending: str = ""
     #: text of every file with its calls; paths of files that may be of it without an import
     holds: bytes = b""
     files: str = ""

@@ -137,6 +137,7 @@ NET_HTTP = Framework(
     members={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     is_router=True,
+    ending=".go",
 )
 _VALUE = (0, "value", "path")
 SPRING = Framework(
