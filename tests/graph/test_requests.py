@@ -335,6 +335,65 @@ def test_a_test_calls_the_routes_of_its_application(app, texts, expected):
     assert requests_in(app | texts) == expected
 
 
+NAMES_OF_FLASK = {
+    "shop/__init__.py": (
+        "from flask import Blueprint, Flask\nfrom shop.views import List\nbp = Blueprint('orders', __name__)\nadmin = Blueprint('admin', __name__)\n\n\n"
+        "@bp.get('/')\ndef index(): ...\n\n\n@bp.route('/<int:n>', endpoint='one')\ndef show(n): ...\n\n\n@admin.get('/x')\ndef stats(): ...\n\n\n"
+        "bp.register_blueprint(admin, url_prefix='/admin')\n\n\ndef make():\n    app = Flask('a')\n    app.register_blueprint(bp, url_prefix='/orders')\n"
+        "    app.add_url_rule('/list', view_func=List.as_view('listing'))\n\n    @app.get('/ping')\n    def ping(): ...\n\n    return app\n"
+    ),
+    "shop/views.py": "from flask.views import MethodView\n\n\nclass List(MethodView):\n    def get(self): ...\n",
+}
+NAMES_OF_FASTAPI = {
+    "app/main.py": (
+        "from fastapi import APIRouter, FastAPI\nfrom starlette.applications import Starlette\nfrom starlette.routing import Route\n"
+        "app = FastAPI()\nusers = APIRouter(prefix='/users')\n\n\n@users.get('/{id}')\ndef show(id): ...\n\n\n@users.post('/', name='make_user')\ndef create(): ...\n\n\n"
+        "def home(request): ...\n\n\napp.include_router(users)\nsub = Starlette(routes=[Route('/home', home), Route('/x', home, name='other')])\n"
+        "app.mount('/sub', sub, name='sub')\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("app", "calls", "expected"),
+    [
+        pytest.param(
+            NAMES_OF_FLASK,
+            [
+                "client.get(url_for('orders.index'))",
+                "client.get(flask.url_for('orders.one', n=1))",
+                "client.get(url_for('orders.admin.stats'))",
+                "client.get(url_for('listing'))",
+                "client.get(url_for('ping', _external=True))",
+                "client.post(url_for('ping'))",
+                "client.get(url_for('index'))",
+                "client.get(url_for(name))",
+            ],
+            ["GET /orders/", "GET /orders/<int:n>", "GET /orders/admin/x", "GET /list", "GET /ping"],
+            id="Flask",
+        ),
+        pytest.param(
+            NAMES_OF_FASTAPI,
+            [
+                "client.get(app.url_path_for('show', id=1))",
+                "client.post(client.app.url_path_for('make_user'))",
+                "client.get(app.url_path_for('sub:home'))",
+                "client.get(app.url_path_for('sub:other'))",
+                "client.get(app.url_path_for('home'))",
+                "client.post(app.url_path_for('create'))",
+            ],
+            ["GET /users/{id}", "POST /users/", "GET /sub/home", "GET /sub/x"],
+            id="FastAPI and Starlette",
+        ),
+    ],
+)
+def test_a_test_calls_a_route_by_its_name(app, calls, expected):
+    body = "".join(f"    {call}\n" for call in calls)
+    text = f"import flask\nfrom flask import url_for\n\n\ndef test_all(client, app):\n{body}"
+    lines = requests_in(app | {"tests/test_all.py": text})
+    assert [line.partition(" ")[2] for line in lines] == expected
+
+
 PAGE = {
     "web/api.ts": "import axios from 'axios';\nexport const api = axios.create({ baseURL: '/' });\n",
     "web/page.ts": (

@@ -210,12 +210,8 @@ class _Prefixes:
             root = Prefix(served=bool(definition.get("app")), root=router, any_case=any_case)
             prefixes = [_with_own(root, definition)]
         else:
-            unnamed = {key: value for key, value in definition.items() if key != "names"}
             prefixes = [
-                _with_own(
-                    _with_own(outer, mount),
-                    {} if mount.get("replaces") else unnamed if mount.get("names") else definition,
-                )
+                _with_own(_with_own(outer, mount), _without_replaced(definition, mount))
                 for mount in mounts
                 for outer in self.of(str(mount["router"]), depth + 1)
             ]
@@ -223,6 +219,14 @@ class _Prefixes:
             prefixes = [prefix for prefix in prefixes if prefix.served]
         self._cache[router] = list(dict.fromkeys(prefixes))[:PATHS_MAX]
         return self._cache[router]
+
+
+def _without_replaced(definition: Mapping[str, Any], mount: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a router without the names and the prefix in whose place a mount has its own."""
+    kept = {"names": definition.get("names", "")} if mount.get("replaces") else dict(definition)
+    if mount.get("names"):
+        kept.pop("names", None)
+    return kept
 
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:

@@ -145,7 +145,7 @@ class _Nodes:
             self._add_views(fragment, router, template, flags)
             return
         handlers = self._handlers(fragment)
-        if fragment.router == "=app" and "#" in fragment.target:  # drawn: a test may name the action
+        if fragment.router == "=app" and "#" in fragment.target[1:]:  # drawn: a test may name the action
             flags["to"] = fragment.target
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:

@@ -30,7 +30,16 @@ from cortex.graph.frameworks.reading.scopes import (
     with_attributes,
     with_calls,
 )
-from cortex.graph.frameworks.tables.framework import Framework, Group, Mount, Route, Router, Setting, Views
+from cortex.graph.frameworks.tables.framework import (
+    Framework,
+    Group,
+    Mount,
+    Places,
+    Route,
+    Router,
+    Setting,
+    Views,
+)
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
@@ -261,7 +270,8 @@ class _Reader(Rows):
         key = self.key(call.holder)
         self.known_routers[key] = framework
         prefix, flags = self.prefix(call.at(router.prefix))
-        self.add("router", key, node, template=prefix, flags=(*flags, "app") if router.app else flags)
+        flags = (*flags, *self._begin_of_names(call, router.name, key), *(("app",) if router.app else ()))
+        self.add("router", key, node, template=prefix, flags=flags)
         if (injected := call.keywords.get(framework.injected)) is not None:
             self.injected[key] = injected
         routes = call.at(router.routes)
@@ -319,6 +329,7 @@ class _Reader(Rows):
             prefix, flags, routers = self._used(call.positional)
         if row.replaces and path is not None:
             flags = (*flags, "replaces")
+        flags = (*flags, *self._begin_of_names(call, row.name, key))
         around, self.list = self.list, ""
         for router in routers:
             inner = self.visit(router, "", call.depth)
@@ -382,6 +393,7 @@ class _Reader(Rows):
                     self._inject(listed, target_name)
                 if self._injects:
                     self.add("exposes", _INCLUDES, node, target=target_name)
+                flags = (*flags, *self._name_of_route(call, row, key, target_name))
                 self.add(
                     "route", key, node, template=template, methods=methods, target=target_name, flags=flags
                 )
@@ -398,10 +410,8 @@ class _Reader(Rows):
                 flags = (*flags, f"names={name}:")
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
-        named = call.at(row.name)
-        if name_text := self.literals.text(named) if named is not None else "":
-            flags = (*flags, f"named={name_text}")
         handler = self._handler(target)
+        flags = (*flags, *self._name_of_route(call, row, key, handler))
         handlers = [(methods, handler)]
         if (members := dict(self._members(target))) and handler.endswith(".as_view()"):
             view = handler.removesuffix(".as_view()")
@@ -417,6 +427,24 @@ class _Reader(Rows):
                 span=span_of(target),
                 flags=flags,
             )
+
+    def _begin_of_names(self, call: Call, places: Places, key: str) -> tuple[str, ...]:
+        named = call.at(places)
+        name = self.literals.text(named) if named is not None else ""
+        joint = next((row.joint for row in self.frameworks_of(key) if row.joint), "")
+        return (f"names={name}{joint}",) if name else ()
+
+    def _name_of_route(self, call: Call, row: Route, key: str, target: str) -> tuple[str, ...]:
+        """Return the flag with the name of a route: the argument's, else that of its function."""
+        named = call.at(row.name)
+        name = self.literals.text(named) if named is not None else ""
+        if named is None and row.name and any(row.joint for row in self.frameworks_of(key)):
+            is_definition, target_node = target.startswith("#"), call.at(row.target)
+            name = self.facts.definitions[int(target[1:])].name if is_definition else target.rpartition(".")[2]
+            if target.endswith(".as_view()") and target_node is not None:
+                named = read_call(target_node, "", 0).at((0, "name"))
+                name = self.literals.text(named) if named is not None else ""
+        return (f"named={name}",) if name else ()
 
     def _listed_injections(self, call: Call, key: str) -> list[Node]:
         """Return the lists of functions that are called before the routes of a call and a router."""

@@ -121,7 +121,7 @@ TEST_CLIENT = Client(
     local=True,
     files=r"\.py$",
     receivers=r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)",
-    helper=r"""(?:reverse(?:_lazy)?|url_for)\(\s*["']([\w.:-]+)["']""",
+    helper=r"""(?:[\w.]+\.)?(?:reverse(?:_lazy)?|url_for|url_path_for)\(\s*["']([\w.:-]+)["']""",
 )
 #: keywords of a client of httpx that calls an application without a network
 IN_PROCESS = ("app", "transport")
