@@ -94,7 +94,9 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
             for prefix in prefixes.of(str(node.get("router", ""))):
                 place = f"{node['file']}:{node['start_line']}"
                 computed = place if node.get("computed") else prefix.computed
-                path = join_path(prefix.text, str(node["path"])) or "/"
+                names = tuple(_names(node, prefix.names))
+                own = names[0] if node.get("by_name") else str(node["path"])
+                path = join_path(prefix.text, own) or "/"
                 if "action" in node:
                     if path == "/" and not prefix.computed:
                         continue  # a controller without routes of its own
@@ -116,7 +118,7 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         prefix.owner,
                         prefix.base,
                         prefix.root,
-                        tuple(_names(node, prefix.names)),
+                        names,
                         prefix.any_case or bool(node.get("any_case")),
                     )
                 )
@@ -124,8 +126,8 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
 
 
 def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
-    if name := node.get("named"):
-        yield f"{before}{name}"
+    if "named" in node:
+        yield f"{before}{node['named']}".rstrip(".")
     if action := node.get("to"):
         yield str(action)
 
