@@ -11,7 +11,7 @@ from cortex.graph.frameworks.match import match_requests
 from cortex.settings.config import Config
 from cortex.terms.kinds import ROUTE_KINDS
 from tests.engines.small_graph import ask, publish, write_graph
-from tests.graph.test_routes import nodes_and_edges
+from tests.graph.test_routes import GOLDEN, nodes_and_edges
 
 FASTAPI = {
     "app/config.py": "class Settings:\n    API = os.environ['API']\n\n\nsettings = Settings()\n",
@@ -738,3 +738,40 @@ def test_tests_of_a_ruby_library_are_no_requests_of_rails():
     ):
         nodes, _ = nodes_and_edges({path: text})
         assert bool([node for node in nodes if node["kind"] in ROUTE_KINDS]) is has, path
+
+
+TRPC = {
+    path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text()
+    for path in (GOLDEN / "trpc").rglob("*.ts")
+}
+
+
+def test_a_client_calls_procedures_by_their_names():
+    texts = {
+        "web/trpc.ts": "import { createTRPCReact } from '@trpc/react-query';\nimport type { AppRouter } from '../server/app';\nexport const trpc = createTRPCReact<AppRouter>();\n",
+        "web/page.tsx": (
+            "import { trpc } from './trpc';\nimport { db } from './db';\nexport function Page({ id }) {\n  const utils = trpc.useUtils();\n"
+            "  const { data } = trpc.post.byId.useQuery({ id });\n  const add = trpc.post.add.useMutation();\n  trpc.post.comments.list.useInfiniteQuery({});\n"
+            "  utils.post.list.fetch();\n  utils.post.list.invalidate();\n  trpc.post.add.useQuery();\n  trpc.post.none.useQuery();\n  trpc[name].byId.useQuery();\n"
+            "  db.post.byId.query();\n  trpc.ping.useQuery();\n}\n"
+        ),
+        "script.ts": (
+            "import { createTRPCClient } from '@trpc/client';\nconst client = createTRPCClient({ links: [] });\n"
+            "export async function run() {\n  await client.post.add.mutate({});\n  await client.post.list.query();\n}\n"
+        ),
+        "test/posts.test.ts": (
+            "import { appRouter } from '../server/app';\ntest('adds', async () => {\n  const caller = appRouter.createCaller({});\n"
+            "  await caller.post.add({});\n  await caller.old.post.list();\n});\n"
+        ),
+    }
+    assert requests_in(TRPC | texts) == [
+        "web/page:Page GET /post.byId",
+        "web/page:Page POST /post.add",
+        "web/page:Page GET /post.comments.list",
+        "web/page:Page GET /post.list",
+        "web/page:Page GET /ping",
+        "script:run POST /post.add",
+        "script:run GET /post.list",
+        "test/posts.test POST /post.add",
+        "test/posts.test GET /post.list",
+    ]

@@ -25,6 +25,7 @@ def texts_of(name):
 def calls_of_handlers(edges):
     """A line for each use of a function in a handler: its targets, or candidates."""
     handlers = {edge["to"] for edge in edges if edge["type"] == "routes_to"} | {"Program"}
+    handlers |= {edge["from"] for edge in edges if ":<" in edge["from"]}
     return sorted(
         {
             f"{edge['from']} {edge['to'] or ' | '.join(edge['candidates'])}"
@@ -100,3 +101,26 @@ def test_callees_of_a_route_reach_the_body_behind_an_interface(tmp_path):
     texts = {path.rpartition("/")[2]: text for path, text in texts_of("spring_services").items()}
     _, rows = ask(serve(tmp_path, texts), "callees", "GET /orders", depth=2)
     assert {row["node"]["id"] for row in rows} >= {"Contracts:OrderService.list", "Services:BaseOrders.list"}
+
+
+def test_a_handler_without_a_name_has_its_uses_from_its_route():
+    texts = {
+        "app.js": (
+            "const app = require('express')();\nconst { find, save, wrap } = require('./store');\n"
+            "app.get('/x', (req, res) => { res.json(find()); });\n"
+            "app.post('/y', wrap(async (req, res) => {\n  await save();\n  function inner() {\n    find();\n  }\n}));\n"
+            "app.get('/z', wrap(find));\nfind();\n"
+        ),
+        "store.js": "exports.find = function () {};\nexports.save = function () {};\nexports.wrap = function (f) {};\n",
+    }
+    _, edges = nodes_and_edges(texts)
+    lines = {f"{edge['from']} {edge['to']}" for edge in edges if edge["type"] in ("calls", "routes_to")}
+    assert lines == {
+        "app store:find",
+        "app store:wrap",
+        "app:<GET /x> store:find",
+        "app:<POST /y> store:save",
+        "app:<POST /y> store:wrap",
+        "app:<GET /z> store:find",
+        "app:inner store:find",
+    }

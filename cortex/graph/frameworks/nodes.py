@@ -26,6 +26,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: names in the type of a parameter
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
+#: lines of the target of a route, and of a function without a name
+_TARGET_LINES_MAX, _LINES_MAX = 50, 600
 #: routers below one that a file includes
 _ROUTERS_MAX = 500
 _HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
@@ -34,12 +36,13 @@ _HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(asy
 def routes_of(
     project: Project, evaluator: Evaluator, path: str, edges: Sequence[Edge]
 ) -> tuple[list[dict[str, Any]], list[Edge]]:
-    """Return the nodes of a file's routes and mounts, and edges from routes to handlers. `edges`
-    are the file's other edges.
+    """Return the nodes of a file's routes and mounts, and all edges of the file: `edges`, those
+    from routes to handlers, and those to services. The edges of a handler without a name are those
+    of its route.
     """
     fragments = project.index(path).facts.fragments
     if not fragments:
-        return [], service_edges(project, evaluator, path, edges, set())
+        return [], [*edges, *service_edges(project, evaluator, path, edges, set())]
     builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
         builder.add(fragment)
@@ -47,7 +50,8 @@ def routes_of(
     ids = project.ids(path)
     routed = {edge.target for edge in builder.edges if edge.type == "routes_to"}
     handlers = {at for at, name in enumerate(ids) if name in routed} if routed else set[int]()
-    return builder.nodes, [*builder.edges, *service_edges(project, evaluator, path, edges, handlers)]
+    passed = service_edges(project, evaluator, path, edges, handlers)
+    return builder.nodes, [*builder.move_inner([*edges, *passed]), *builder.edges]
 
 
 class _Nodes:
@@ -62,6 +66,8 @@ class _Nodes:
         self._stem = project.module_id(path)
         self._taken: Counter[str] = Counter()
         self._requests: dict[tuple[Any, ...], str] = {}
+        #: routes to functions without a name
+        self._inner: list[tuple[str, Fragment]] = []
         self._by_line: dict[int, list[Edge]] = {}
         for edge in edges:
             if edge.target and edge.type in ("calls", "references"):
@@ -79,7 +85,10 @@ class _Nodes:
                 self._add_injected(int(fragment.router[1:]), self._handlers(fragment))
             elif "mount" in fragment.flags:
                 router = self._routers.find(self._path, fragment.router, fragment.scope)
-                place, targets = Location(self._path, fragment.line, fragment.column), self._handlers(fragment)
+                place, targets = (
+                    Location(self._path, fragment.line, fragment.column),
+                    self._handlers(fragment),
+                )
                 for handler in self._routed(router, set()):
                     for target, confidence in targets.items():
                         self.edges.append(Edge(handler, target, "references", place, confidence))
@@ -159,9 +168,34 @@ class _Nodes:
                 f"{method} {template}",
                 {"method": method, "path": template, "router": router, **flags},
             )
+            if not handlers and not fragment.target and fragment.span[0]:
+                self._inner.append((node, fragment))
             for handler, confidence in handlers.items():
                 place = Location(self._path, fragment.line, fragment.column)
                 self.edges.append(Edge(node, handler, "routes_to", place, confidence))
+
+    def move_inner(self, edges: Sequence[Edge]) -> Sequence[Edge]:
+        """Return edges with the routes as sources of those in their functions without a name, but
+        not of those in named functions inside.
+        """
+        if not self._inner:
+            return edges
+        starts = dict(zip(self._project.ids(self._path), self._facts.definitions, strict=True))
+        by_line: dict[int, list[Edge]] = {}
+        for edge in edges:
+            if edge.type in ("calls", "references"):
+                by_line.setdefault(edge.location.line, []).append(edge)
+        routes: dict[Edge, list[str]] = {}
+        for node, fragment in self._inner:
+            for edge in _within(fragment.span, by_line, _LINES_MAX):
+                around = starts.get(edge.source)
+                if around is None or around.kind not in CALLABLE_KINDS or around.start_line < fragment.line:
+                    routes.setdefault(edge, []).append(node)
+        return [
+            msgspec.structs.replace(edge, source=source)
+            for edge in edges
+            for source in routes.get(edge, [edge.source])
+        ]
 
     def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
         """Add the routes of a class that a router registers."""
@@ -228,16 +262,9 @@ class _Nodes:
             return router_id
         # a function that gets or returns a router, by the call's edge
         mark = fragment.target[fragment.target.rindex("(") :]
-        return next((f"{edge.target}{mark}" for edge in self._edges_within(fragment)), "")
-
-    def _edges_within(self, fragment: Fragment) -> Iterator[Edge]:
-        line, column, end_line, end_column = fragment.span
-        if end_line - line > 50:
-            return
-        for number in range(line, end_line + 1):
-            for edge in self._by_line.get(number, ()):
-                if (line, column) <= (number, edge.location.column) < (end_line, end_column):
-                    yield edge
+        return next(
+            (f"{edge.target}{mark}" for edge in _within(fragment.span, self._by_line, _TARGET_LINES_MAX)), ""
+        )
 
     def _handlers(self, fragment: Fragment) -> dict[str, str]:
         """Return the handlers of a route: id → confidence."""
@@ -254,7 +281,7 @@ class _Nodes:
                 if views := self._evaluator.types_of(chain, self._path, fragment.scope):
                     return {self._views.member(view, member): "import" for view in views}
             return {}
-        edges_inside = list(self._edges_within(fragment))
+        edges_inside = list(_within(fragment.span, self._by_line, _TARGET_LINES_MAX))
         passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
         if passed:
             last = passed[-1]
@@ -280,3 +307,14 @@ class _Nodes:
                 members = self._project.members_of(home, name)
                 return tuple(method for method in METHODS if method.lower() in members)
         return ()
+
+
+def _within(
+    span: tuple[int, int, int, int], by_line: Mapping[int, Sequence[Edge]], lines_max: int
+) -> Iterator[Edge]:
+    """Yield the edges inside of a text; none for one with too many lines."""
+    line, column, end_line, end_column = span
+    for number in range(line, end_line + 1) if end_line - line <= lines_max else ():
+        for edge in by_line.get(number, ()):
+            if (line, column) <= (number, edge.location.column) < (end_line, end_column):
+                yield edge

@@ -226,7 +226,9 @@ class _Calls:
             if definition.kind in TYPE_KINDS:
                 return True
             if any(parameter.name == name for parameter in definition.parameters):
-                return scope in self._handlers or definition.is_constructor or definition.name == "constructor"
+                return (
+                    scope in self._handlers or definition.is_constructor or definition.name == "constructor"
+                )
             if any(isinstance(place, Binding) for place in self._index.places(scope, name)):
                 return False
             scope = definition.parent

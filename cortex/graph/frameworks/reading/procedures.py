@@ -49,7 +49,11 @@ class _Reader(Scopes):
         if row.begins.encode() in text:
             for match in re.finditer(rf"\.({'|'.join(row.kinds)})\s*\(".encode(), text):
                 call = self._call_at(root, match.start(1))
-                if call is not None and row.begins in text_of(call)[:200] and self._variable(call) is not None:
+                if (
+                    call is not None
+                    and row.begins in text_of(call)[:200]
+                    and self._variable(call) is not None
+                ):
                     self._procedure(call, self._holder(call), "")
 
     def _call_at(self, root: Node, byte: int) -> Node | None:
@@ -120,7 +124,7 @@ class _Reader(Scopes):
         span = span_of(handler) if handler is not None else (0, 0, 0, 0)
         flags = (f"named={name}", "by_name")
         methods = (self.row.kinds[kind],)
-        self.add("route", key, call, template=name, methods=methods, target=chain, span=span, flags=flags)
+        self.add("route", key, call, template=name or key[1:], methods=methods, target=chain, span=span, flags=flags)
 
     def read_requests(self, row: Procedures) -> None:
         #: (scope, name) → key of a client, and whether its procedures are called themselves

@@ -440,14 +440,16 @@ class _Reader(Rows):
         name = self.literals.text(named) if named is not None else ""
         if named is None and row.name and any(row.joint for row in self.frameworks_of(key)):
             is_definition, target_node = target.startswith("#"), call.at(row.target)
-            name = self.facts.definitions[int(target[1:])].name if is_definition else target.rpartition(".")[2]
+            name = (
+                self.facts.definitions[int(target[1:])].name if is_definition else target.rpartition(".")[2]
+            )
             if target.endswith(".as_view()") and target_node is not None:
                 named = read_call(target_node, "", 0).at((0, "name"))
                 name = self.literals.text(named) if named is not None else ""
         return (f"named={name}",) if name else ()
 
     def _listed_injections(self, call: Call, key: str) -> list[Node]:
-        """Return the lists of functions that are called before the routes of a call and a router."""
+        """Return the lists of functions that are called before the routes of a call or router."""
         every = [call.keywords.get(framework.injected) for framework in self.frameworks]
         return [listed for listed in (*every, self.injected.get(key)) if listed is not None]
 

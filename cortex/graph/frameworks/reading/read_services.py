@@ -70,7 +70,9 @@ class _Reader(Scopes):
 
     def _read_mark(self, node: Node | None, word: str, row: Container) -> None:
         """Read an annotation of a class, method, field or parameter."""
-        owner = _above(node, _MEMBERS if word in row.slots else re.compile(r"class_|object_|method_|function_"))
+        owner = _above(
+            node, _MEMBERS if word in row.slots else re.compile(r"class_|object_|method_|function_")
+        )
         name_node = _name_of(owner) if owner is not None else None
         if owner is None or name_node is None:
             return

@@ -190,7 +190,7 @@ class Rows(Scopes):
 
     def _handler(self, target: Node) -> str:
         """Return the chain of a handler; "" for a function without a name."""
-        if target.child_by_field_name("body") is not None:
+        if _is_unnamed(target):
             return ""
         if target.type in self.syntax.calls:
             callee = child_of(target, self.syntax.calls[target.type])
@@ -224,3 +224,11 @@ class Rows(Scopes):
         callee = child_of(target, place) if place is not None else None
         framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
         return framework is not None and member == framework.includes[0]
+
+
+def _is_unnamed(node: Node, depth: int = 0) -> bool:
+    """Return True for a function without a name, also in a call: `wrap(async () => {})`."""
+    if node.child_by_field_name("body") is not None:
+        return True
+    listed = node.child_by_field_name("arguments") if depth < _INJECTED_MAX else None
+    return listed is not None and any(_is_unnamed(child, depth + 1) for child in listed.named_children)

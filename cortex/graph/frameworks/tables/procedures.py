@@ -27,7 +27,9 @@ class Procedures:
     holds: tuple[bytes, ...]
 
 
-_QUERIES = "useQuery useSuspenseQuery useInfiniteQuery usePrefetchQuery query fetch prefetch ensureData queryOptions"
+_QUERIES = (
+    "useQuery useSuspenseQuery useInfiniteQuery usePrefetchQuery query fetch prefetch ensureData queryOptions"
+)
 _MUTATIONS = "useMutation mutate mutateAsync mutationOptions"
 TRPC = Procedures(
     routers=("router", "createTRPCRouter"),
