@@ -99,11 +99,12 @@ def _read(
     client = clients.get(router)
     if client is None and node.get("client"):
         return None
+    method = str((client or {}).get("method") or node["method"])
     path = str(node["path"])
     if path.startswith("@"):
         app = root_of(str(node.get("app", "")) or str((client or {}).get("app", "")), same)
         text = _SEGMENTS_MIN if node.get("client") else 1
-        place = str(node["method"]), (), None, text, str(node["file"]), app
+        place = method, (), None, text, str(node["file"]), app
         return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:])
     prefix = str(client.get("prefix", "")) if client is not None else ""
     is_local = bool(node.get("test") or (client or {}).get("test"))
@@ -127,7 +128,7 @@ def _read(
     app = str(node.get("app", "")) or str((client or {}).get("app", ""))
     app = root_of(app, same)
     return Request(
-        str(node["method"]),
+        method,
         tuple(segments),
         base,
         sum(1 for segment in _segments(called) if not _HOLE.search(segment)),

@@ -102,7 +102,10 @@ class _Nodes:
             self._add_route(fragment, router, flags)
             return
         if fragment.kind in ("client", "request"):
-            self._add_client(fragment, router or self._fixture(fragment.router, fragment.scope), flags)
+            called = self._called(fragment) if flags.pop("called", False) else ""
+            self._add_client(
+                fragment, router or called or self._fixture(fragment.router, fragment.scope), flags
+            )
             return
         fields = {"router": router, "prefix": fragment.template, **flags}
         if fragment.kind == "mount":
@@ -124,16 +127,31 @@ class _Nodes:
 
     def _routed(self, router: str, seen: set[str]) -> Iterator[str]:
         """Yield the handlers of a router's routes, and of those that it mounts."""
-        stem, _, name = router.rpartition(":")
-        path = next(iter(self._project.stems.get(stem, ())), stem)
-        if router in seen or path not in self._project.files or len(seen) > _ROUTERS_MAX:
+        path, name = self._file_of(router)
+        if router in seen or len(seen) > _ROUTERS_MAX:
             return
         seen.add(router)
-        for fragment in self._project.index(path).facts.fragments:
+        for fragment in self._project.index(path).facts.fragments if path else ():
             if fragment.router == f"={name}" and fragment.kind == "route" and fragment.target[:1] == "#":
                 yield self._project.id_of((path, int(fragment.target[1:])))
             elif fragment.router == f"={name}" and fragment.kind == "mount":
                 yield from self._routed(self._routers.find(path, fragment.target, fragment.scope), seen)
+
+    def _file_of(self, name: str) -> tuple[str, str]:
+        """Return the file of an id, and the rest of it; "" for an unknown file."""
+        stem, _, rest = name.rpartition(":")
+        path = next(iter(self._project.stems.get(stem, ())), stem)
+        return (path, rest) if path in self._project.files else ("", rest)
+
+    def _called(self, fragment: Fragment) -> str:
+        """Return the id of the function of the project that a call means, if it sends requests."""
+        for edge in self._by_line.get(fragment.line, ()):
+            if edge.type == "calls" and edge.location.column == fragment.column:
+                path, name = self._file_of(edge.target)
+                fragments = self._project.index(path).facts.fragments if path else ()
+                if any(row.kind == "client" and row.router == f"={name}" for row in fragments):
+                    return edge.target
+        return ""
 
     def _add_injected(self, at: int, targets: Mapping[str, str]) -> None:
         definition, source = self._facts.definitions[at], self._project.ids(self._path)[at]
@@ -221,6 +239,7 @@ class _Nodes:
         family = self._project.rules(self._path).family
         if fragment.kind == "client":
             fields = {"router": client, "prefix": fragment.template, "app": application, **flags}
+            fields |= {"method": fragment.methods[0]} if fragment.methods else {}
             self._add_node(fragment, f"client {fragment.router}", fields)
             return
         if "client" in flags and not client:

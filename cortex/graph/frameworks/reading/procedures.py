@@ -124,7 +124,16 @@ class _Reader(Scopes):
         span = span_of(handler) if handler is not None else (0, 0, 0, 0)
         flags = (f"named={name}", "by_name")
         methods = (self.row.kinds[kind],)
-        self.add("route", key, call, template=name or key[1:], methods=methods, target=chain, span=span, flags=flags)
+        self.add(
+            "route",
+            key,
+            call,
+            template=name or key[1:],
+            methods=methods,
+            target=chain,
+            span=span,
+            flags=flags,
+        )
 
     def read_requests(self, row: Procedures) -> None:
         #: (scope, name) → key of a client, and whether its procedures are called themselves
