@@ -7,8 +7,7 @@ The client of such a function has the function's key, and its method if the func
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 from tree_sitter import Node
 
@@ -18,17 +17,18 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.read_clients import VERBS, WRAPPER, ClientReader
 from cortex.graph.frameworks.reading.scopes import FRAGMENTS_MAX
-from cortex.graph.frameworks.tables.clients import CLIENTS, Client
+from cortex.graph.frameworks.tables.clients import CLIENTS, Client, Form
 from cortex.graph.frameworks.tables.framework import METHODS
 from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.terms.paths import is_test
 
 _NAMES = {id(client): client.names for client in CLIENTS}
 #: functions that call one another
 _HOPS_MAX = 3
-#: a call of a test's own function that may send a request
-_CALLED = re.compile(
-    r"(?:\$?(?:this|self|cls)\.)?\w*(?i:get|post|put|patch|delete|json|request|send|call|api)\w*"
-)
+#: a call of a test's own function, and the name of one that may send a request
+_OWN = re.compile(r"(?:\$?(?:this|self|cls)\.)?\w+")
+_VERB = "get|post|put|patch|delete|json|request|send|call|api"
+_SENDS = re.compile(rf"(?:^|_|\.)(?:{_VERB})(?![a-z])|[a-z](?:{_VERB.title()})(?![a-z])")
 #: the end of a URL that is a parameter
 _PARAMETER = re.compile(r"(.*)\{(\$?\w+)\}")
 #: a path, or the name of a route
@@ -59,8 +59,9 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
         if reference.kind == "call"
         and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
     ]
-    reader = _Reader(root, facts, grammar, rows)
-    return reader.read(calls) if calls or reader.is_test else ()
+    chains = {row.chain for row in facts.references if row.kind == "call"} if is_test(facts.path) else set()
+    own = {chain for chain in chains if _OWN.fullmatch(chain) and _SENDS.search(chain)}
+    return _Reader(root, facts, grammar, rows).read(calls, own) if calls or own else ()
 
 
 def _has_word(client: Client, path: str, root: Node) -> bool:
@@ -68,20 +69,14 @@ def _has_word(client: Client, path: str, root: Node) -> bool:
     return not client.words or any(word in path or word.encode() in text for word in client.words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sender:
-    """A function that sends the path in its argument `url`, with a method or that in an argument,
-    below a base.
-    """
-
-    url: int
-    method_at: int
-    method: str
-    base: str
+#: a function that sends the path in an argument, below a base
+_Sender = tuple[Form, str]
 
 
 class _Reader(ClientReader):
-    def read(self, references: list[Reference]) -> tuple[Fragment, ...]:
+    def read(self, references: list[Reference], own: Collection[str]) -> tuple[Fragment, ...]:
+        """Read calls; `own` are chains of a test's own functions that may send requests."""
+        self._own = own
         for reference in references:
             self._read_maker(reference)
         if self._scripts:  # such an object or function may itself be called
@@ -96,11 +91,11 @@ class _Reader(ClientReader):
         references = [*references, *(self._calls_of(senders) if self._scripts else ())]
         for reference in references[:FRAGMENTS_MAX]:
             self._read_request(reference)
-        if self.is_test:
-            known = {reference.at for reference in references}
-            for reference in self._facts.references:
-                if reference.kind == "call" and reference.at not in known:
-                    self._read_called(reference)
+        sent = {(row.line, row.column) for row in self._fragments if row.kind == "request"}
+        for reference in self._facts.references if own else ():
+            place = reference.line, reference.column
+            if reference.kind == "call" and reference.chain in own and place not in sent:
+                self._read_called(reference)
         return tuple(self._fragments[:FRAGMENTS_MAX])
 
     def _calls_of(self, names: Collection[str]) -> list[Reference]:
@@ -108,14 +103,13 @@ class _Reader(ClientReader):
         return [
             row
             for row in (self._facts.references if names else ())
-            if row.kind == "call" and (row.chain in names or (self._own_name(row.chain) in names))
+            if row.kind == "call"
+            and (row.chain in names or (row.chain in self._own and row.chain.rpartition(".")[2] in names))
         ]
 
-    def _own_name(self, chain: str) -> str:
-        """Return the name of a method that a test calls on itself."""
-        return chain.rpartition(".")[2] if self.is_test and _CALLED.fullmatch(chain) else ""
-
-    def _read_sender(self, reference: Reference, senders: dict[str, _Sender]) -> tuple[str, _Sender] | None:
+    def _read_sender(
+        self, reference: Reference, senders: Mapping[str, _Sender]
+    ) -> tuple[str, _Sender] | None:
         """Read a function that sends the path or the configuration that it gets: its name."""
         definition = self._facts.definitions[reference.scope] if reference.scope >= 0 else None
         if definition is None or definition.kind not in CALLABLE_KINDS or not definition.parameters:
@@ -123,37 +117,29 @@ class _Reader(ClientReader):
         names = [parameter.name for parameter in definition.parameters]
         names = names[1:] if names[0] in ("self", "cls") else names
         call = self._call_at(reference)
-        inner = senders.get(reference.chain.rpartition(".")[2])
-        send = self._read_form(call, reference) if call is not None and inner is None else None
-        if call is None or (inner is None and (send is None or send.must)):
-            return None
-        if inner is not None:
-            url, method_node = (
-                call.at((inner.url,)),
-                call.at((inner.method_at,)) if inner.method_at >= 0 else None,
+        form, base = senders.get(reference.chain.rpartition(".")[2], (None, ""))
+        send = self._read_form(call, reference) if call is not None and form is None else None
+        if send is not None and not send.must:
+            form, base = (
+                send.form,
+                next((row.template for row in self._fragments if row.router == send.client), ""),
             )
-            method = inner.method or (
-                next(iter(names_in_list(method_node)), "") if method_node is not None else ""
-            )
-            base, local = inner.base, True
-        else:
-            assert send is not None
-            url, method_node = call.at(send.form.url), call.at(send.form.method_at)
-            method = self._method(call, send.form) if send.form.method or send.form.method_at else ""
-            base = next((row.template for row in self._fragments if row.router == send.client), "")
-            local = send.row is not None and send.row.local
-        name, further = self._sent(url) if url is not None else ("", "")
-        if name not in names:
+        url = call.at(form.url) if call is not None and form is not None else None
+        if call is None or form is None or url is None or not any(map(text_of(url).__contains__, names)):
             return None
-        method_name = text_of(method_node) if method_node is not None and not method else ""
-        if method_name and method_name not in names:
+        name, further = self._sent(url)
+        method = self._method(call, form) if form.method or form.method_at else ""
+        method_node = call.at(form.method_at) if not method else None
+        method_name = text_of(method_node) if method_node is not None else ""
+        if name not in names or (method_name and method_name not in names):
             return None
         key, base = f"={definition.qualified}", base + further
+        local = self.is_test and (send is None or (send.row is not None and send.row.local))
         methods = (method,) if method else ()
         self._add("client", key, call.node, reference, template=base, target="", local=local, methods=methods)
         self._clients[definition.parent, definition.name] = key, WRAPPER
-        method_at = names.index(method_name) if method_name else -1
-        return definition.name, _Sender(names.index(name), method_at, method, base)
+        method_at = (names.index(method_name),) if method_name else ()
+        return definition.name, (Form(method, (names.index(name),), method_at), base)
 
     def _sent(self, url: Node) -> tuple[str, str]:
         """Return the parameter that a URL ends with, and the text before it."""
@@ -165,7 +151,7 @@ class _Reader(ClientReader):
 
     def _read_called(self, reference: Reference) -> None:
         """Read a call of a test's own function with a path. Only nodes.py knows what it sends."""
-        call = self._call_at(reference) if _CALLED.fullmatch(reference.chain) else None
+        call = self._call_at(reference)
         urls = (self._url(node) for node in call.positional) if call is not None else ()
         template = next((url for url in urls if _PATH.fullmatch(url)), "")
         if call is not None and template:

@@ -38,7 +38,7 @@ _GETS = re.compile(r"Get(?:Required)?(?:Keyed)?Service<([\w.]+)>")
 def read_services(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
     text = root.text or b""
     for row in CONTAINERS:
-        if re.search(row.files, facts.path) and re.search(row.holds, text):
+        if re.search(row.files, facts.path) and any(word in text for word in row.holds):
             reader = _Reader(facts, grammar, ())
             reader.read(root, row, bound=not is_test(facts.path))
             return tuple(reader.fragments)

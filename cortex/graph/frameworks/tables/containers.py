@@ -11,8 +11,8 @@ from cortex.graph.frameworks.tables.framework import Places
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`files` are paths of its files, and `holds` is text of each of them that binds or asks for a
-    service by more than its type.
+    """`files` are paths of its files, and `holds` are texts; one is in each file that binds or asks
+    for a service by more than its type.
 
     `services` are annotations of a class that the container makes for each type that it has, and
     `makers` those of a method whose result it passes for the declared type; `name` is the place of
@@ -24,7 +24,7 @@ class Container:
     """
 
     files: str
-    holds: bytes
+    holds: tuple[bytes, ...]
     services: frozenset[str] = frozenset()
     makers: frozenset[str] = frozenset()
     name: Places = (0, "value", "name")
@@ -39,7 +39,7 @@ class Container:
 CONTAINERS = (
     Container(
         r"\.(?:java|kt)$",
-        rb"org\.springframework\.",
+        (b"org.springframework.",),
         services=frozenset({"Service", "Component", "Repository", "Controller", "RestController"}),
         makers=frozenset({"Bean"}),
         primary="Primary",
@@ -47,14 +47,14 @@ CONTAINERS = (
     ),
     Container(
         r"\.cs$",
-        rb"Scoped|Transient|Singleton|AddHttpClient<|FromKeyedServices",
+        (b"Scoped", b"Transient", b"Singleton", b"AddHttpClient<", b"FromKeyedServices"),
         calls=r"(?:Try)?Add(?:Keyed)?(?:Scoped|Transient|Singleton)|AddHttpClient",
         keyed="Keyed",
         slots=frozenset({"FromKeyedServices"}),
     ),
     Container(
         r"\.[cm]?[jt]sx?$",
-        rb"\bprovide\s*:|@Inject\(",
+        (b"provide:", b"@Inject("),
         entry="provide",
         values=("useClass", "useExisting", "useFactory", "useValue"),
         slots=frozenset({"Inject"}),

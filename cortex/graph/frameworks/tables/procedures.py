@@ -46,5 +46,14 @@ TRPC = Procedures(
         "useSubscription": "GET",
         "subscribe": "GET",
     },
-    holds=(b"outer({", b"mergeRouters(", b"rocedure", b".use", b"createTRPC", b"createCaller", b".query("),
+    holds=(
+        b"outer({",
+        b"mergeRouters(",
+        b"rocedure",
+        b".useQuery",
+        b".useMutation",
+        b"createTRPC",
+        b"createCaller",
+        b".query(",
+    ),
 )
