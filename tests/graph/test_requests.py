@@ -741,8 +741,7 @@ def test_tests_of_a_ruby_library_are_no_requests_of_rails():
 
 
 TRPC = {
-    path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text()
-    for path in (GOLDEN / "trpc").rglob("*.ts")
+    path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text() for path in (GOLDEN / "trpc").rglob("*.ts")
 }
 
 

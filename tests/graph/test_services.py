@@ -70,9 +70,9 @@ def test_an_edit_of_a_binding_renews_the_calls_of_other_files(name, path, old, n
     after = before | {file: Bodies(tools, None, {})._resolve(file) for file in sorted(affected)}
     fresh = Project(LANGUAGES)
     fresh.update({file: facts_in(file, text) for file, text in (texts | edited).items()})
-    whole = {file: Bodies(Tools(fresh), None, {})._resolve(file) for file in texts}
+    fresh_bodies = {file: Bodies(Tools(fresh), None, {})._resolve(file) for file in texts}
     assert {file: orjson.loads(after[file]) for file in texts} == {
-        file: orjson.loads(whole[file]) for file in texts
+        file: orjson.loads(fresh_bodies[file]) for file in texts
     }
     assert after != before
 

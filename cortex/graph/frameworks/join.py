@@ -95,8 +95,8 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                 place = f"{node['file']}:{node['start_line']}"
                 computed = place if node.get("computed") else prefix.computed
                 names = tuple(_names(node, prefix.names))
-                own = names[0] if node.get("by_name") else str(node["path"])
-                path = join_path(prefix.text, own) or "/"
+                template = names[0] if node.get("by_name") else str(node["path"])
+                path = join_path(prefix.text, template) or "/"
                 if "action" in node:
                     if path == "/" and not prefix.computed:
                         continue  # a controller without routes of its own
@@ -225,10 +225,10 @@ class _Prefixes:
 
 def _without_replaced(definition: Mapping[str, Any], mount: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a router without the names and the prefix in whose place a mount has its own."""
-    kept = {"names": definition.get("names", "")} if mount.get("replaces") else dict(definition)
+    router = {"names": definition.get("names", "")} if mount.get("replaces") else dict(definition)
     if mount.get("names"):
-        kept.pop("names", None)
-    return kept
+        router.pop("names", None)
+    return router
 
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:

@@ -11,9 +11,10 @@ from functools import cached_property
 from itertools import compress
 
 from cortex.graph.facts.facts import Binding, Fragment, Parameter, Reference
+from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
 from cortex.graph.resolution.edges import Edge, Edges
-from cortex.graph.resolution.evaluation.evaluate import ANYWHERE, Evaluator
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -203,8 +204,8 @@ class _Calls:
         tokens: list[Ref | str] = [*types]
         label = wanted.template if wanted is not None else ""
         if wanted is not None:
-            token = f"'{label}" if label else wanted.target
-            tokens = [*self._services.tokens(token, self._path, wanted.scope), *tokens]
+            chain = f"'{label}" if label else wanted.target
+            tokens = [*self._services.tokens(chain, self._path, wanted.scope), *tokens]
         for token in tokens:
             refs, are_all = self._services.find(token, label, name.strip("_"))
             if refs:

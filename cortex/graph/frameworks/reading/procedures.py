@@ -21,7 +21,7 @@ _DEPTH_MAX, _CLIMB_MAX = 12, 5
 _KEY = re.compile(r"[\"']?([\w$-]+)[\"']?")
 _CHAIN = re.compile(r"([\w$]+)((?:\.[\w$]+)+)")
 #: a variable with the result of a call on another: `trpc.useUtils()`, `createCaller(…)`
-_MADE = re.compile(r"(?:([\w$.]+)\.)?([\w$]+)\([^()]*\).*")
+_RESULT = re.compile(r"(?:([\w$.]+)\.)?([\w$]+)\([^()]*\).*")
 
 
 def read_procedures(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
@@ -140,7 +140,7 @@ class _Reader(Scopes):
         clients: dict[tuple[int, str], tuple[str, bool]] = {}
         others: dict[str, str] = {}
         for binding in self.facts.bindings:
-            match = _MADE.fullmatch(binding.value)
+            match = _RESULT.fullmatch(binding.value)
             if match is not None and match[2] in (*row.makers, *row.callers):
                 scope = binding.scope
                 around = self.facts.definitions[scope].qualified if scope >= 0 else ""

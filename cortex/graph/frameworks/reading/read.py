@@ -34,7 +34,6 @@ from cortex.graph.frameworks.tables.framework import (
     Framework,
     Group,
     Mount,
-    Places,
     Route,
     Router,
     Setting,
@@ -193,8 +192,8 @@ class _Reader(Rows):
         self.frames.append(frame)
         around, self.list = self.list, ""
         listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
-        for parameter in listed.named_children if listed is not None else ():
-            self._inject_parameter(parameter, at)
+        for argument in listed.named_children if listed is not None else ():
+            self._inject_parameter(argument, at)
         body = node.child_by_field_name("body")
         if body is not None:
             self.visit(body, "", depth)
@@ -427,31 +426,6 @@ class _Reader(Rows):
                 span=span_of(target),
                 flags=flags,
             )
-
-    def _begin_of_names(self, call: Call, places: Places, key: str) -> tuple[str, ...]:
-        named = call.at(places)
-        name = self.literals.text(named) if named is not None else ""
-        joint = next((row.joint for row in self.frameworks_of(key) if row.joint), "")
-        return (f"names={name}{joint}",) if name else ()
-
-    def _name_of_route(self, call: Call, row: Route, key: str, target: str) -> tuple[str, ...]:
-        """Return the flag with the name of a route: the argument's, else that of its function."""
-        named = call.at(row.name)
-        name = self.literals.text(named) if named is not None else ""
-        if named is None and row.name and any(row.joint for row in self.frameworks_of(key)):
-            is_definition, target_node = target.startswith("#"), call.at(row.target)
-            name = (
-                self.facts.definitions[int(target[1:])].name if is_definition else target.rpartition(".")[2]
-            )
-            if target.endswith(".as_view()") and target_node is not None:
-                named = read_call(target_node, "", 0).at((0, "name"))
-                name = self.literals.text(named) if named is not None else ""
-        return (f"named={name}",) if name else ()
-
-    def _listed_injections(self, call: Call, key: str) -> list[Node]:
-        """Return the lists of functions that are called before the routes of a call or router."""
-        every = [call.keywords.get(framework.injected) for framework in self.frameworks]
-        return [listed for listed in (*every, self.injected.get(key)) if listed is not None]
 
     def _pass(self, callee: Node, chain: str, call: Call) -> None:
         """Read the arguments of any call: a function may get a router."""

@@ -26,7 +26,7 @@ _NAMES = {id(client): client.names for client in CLIENTS}
 #: functions that call one another
 _HOPS_MAX = 3
 #: a call of a test's own function, and the name of one that may send a request
-_OWN = re.compile(r"(?:\$?(?:this|self|cls)\.)?\w+")
+_HELPER = re.compile(r"(?:\$?(?:this|self|cls)\.)?\w+")
 _VERB = "get|post|put|patch|delete|json|request|send|call|api"
 _SENDS = re.compile(rf"(?:^|_|\.)(?:{_VERB})(?![a-z])|[a-z](?:{_VERB.title()})(?![a-z])")
 #: the end of a URL that is a parameter
@@ -60,8 +60,8 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
         and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
     ]
     chains = {row.chain for row in facts.references if row.kind == "call"} if is_test(facts.path) else set()
-    own = {chain for chain in chains if _OWN.fullmatch(chain) and _SENDS.search(chain)}
-    return _Reader(root, facts, grammar, rows).read(calls, own) if calls or own else ()
+    helpers = {chain for chain in chains if _HELPER.fullmatch(chain) and _SENDS.search(chain)}
+    return _Reader(root, facts, grammar, rows).read(calls, helpers) if calls or helpers else ()
 
 
 def _has_word(client: Client, path: str, root: Node) -> bool:
@@ -74,9 +74,9 @@ _Sender = tuple[Form, str]
 
 
 class _Reader(ClientReader):
-    def read(self, references: list[Reference], own: Collection[str]) -> tuple[Fragment, ...]:
-        """Read calls; `own` are chains of a test's own functions that may send requests."""
-        self._own = own
+    def read(self, references: list[Reference], helpers: Collection[str]) -> tuple[Fragment, ...]:
+        """Read calls; `helpers` are chains of a test's own functions that may send requests."""
+        self._helpers = helpers
         for reference in references:
             self._read_maker(reference)
         if self._scripts:  # such an object or function may itself be called
@@ -92,19 +92,19 @@ class _Reader(ClientReader):
         for reference in references[:FRAGMENTS_MAX]:
             self._read_request(reference)
         sent = {(row.line, row.column) for row in self._fragments if row.kind == "request"}
-        for reference in self._facts.references if own else ():
+        for reference in self._facts.references if helpers else ():
             place = reference.line, reference.column
-            if reference.kind == "call" and reference.chain in own and place not in sent:
+            if reference.kind == "call" and reference.chain in helpers and place not in sent:
                 self._read_called(reference)
         return tuple(self._fragments[:FRAGMENTS_MAX])
 
     def _calls_of(self, names: Collection[str]) -> list[Reference]:
-        """Return the calls of functions, or of the test's own methods, of some names."""
+        """Return the calls of functions, or of a test's own methods, of some names."""
         return [
             row
             for row in (self._facts.references if names else ())
             if row.kind == "call"
-            and (row.chain in names or (row.chain in self._own and row.chain.rpartition(".")[2] in names))
+            and (row.chain in names or (row.chain in self._helpers and row.chain.rpartition(".")[2] in names))
         ]
 
     def _read_sender(

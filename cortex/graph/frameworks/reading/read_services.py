@@ -96,8 +96,8 @@ class _Reader(Scopes):
                 (child for child in owner.named_children if child.type == "user_type"), None
             )
             token = _type_of(declared) if declared is not None else ""
-            made = list(self._made(owner.child_by_field_name("body") or last_of(owner)))
-            self.bind(owner, token, made, name=name or text_of(name_node), flags=flags)
+            result = list(self._results(owner.child_by_field_name("body") or last_of(owner)))
+            self.bind(owner, token, result, name=name or text_of(name_node), flags=flags)
         elif at >= 0:
             definition = self.facts.definitions[at]
             name = name or definition.name[:1].lower() + definition.name[1:]
@@ -121,7 +121,7 @@ class _Reader(Scopes):
         if len(types) > 1:
             self.bind(call_node, types[0], types[1:2], name=label)
         elif types and values:
-            self.bind(call_node, types[0], list(self._made(values[0])), name=label)
+            self.bind(call_node, types[0], list(self._results(values[0])), name=label)
 
     def _read_entry(self, node: Node | None, row: Container) -> None:
         """Read `{ provide: MAIL, useClass: Mail }`."""
@@ -142,10 +142,10 @@ class _Reader(Scopes):
         if kind == "useFactory" and (chain := self.dotted(value)):
             targets = [f"{chain}()"]
         else:
-            targets = list(self._made(value))
+            targets = list(self._results(value))
         self.bind(node, f"'{text}" if text else self.dotted(token), targets or [""])
 
-    def _made(self, node: Node, depth: int = 0) -> Iterator[str]:
+    def _results(self, node: Node, depth: int = 0) -> Iterator[str]:
         """Yield the class, or the chain of a value, of each result of an expression or function; ""
         for an unknown one.
         """
@@ -154,18 +154,18 @@ class _Reader(Scopes):
             yield ""
         elif kind in _AROUND or (kind in ("function_body", "value_argument") and node.named_child_count == 1):
             inner = node.named_children[0] if node.named_children else None
-            yield from self._made(inner, depth + 1) if inner is not None else [""]
+            yield from self._results(inner, depth + 1) if inner is not None else [""]
         elif kind in _BRANCHES:
             for child in node.named_children[1:]:
-                yield from self._made(child, depth + 1)
+                yield from self._results(child, depth + 1)
         elif body is not None and "class" not in kind:
-            yield from self._made(body, depth + 1)
+            yield from self._results(body, depth + 1)
         elif kind.endswith("block") or kind == "function_body":
             for child in _returned(node):
-                yield from self._made(child, depth + 1)
+                yield from self._results(child, depth + 1)
         elif "new_expression" in kind or "creation_expression" in kind:
-            made = node.child_by_field_name("type") or node.child_by_field_name("constructor")
-            yield _type_of(made) if made is not None else ""
+            result = node.child_by_field_name("type") or node.child_by_field_name("constructor")
+            yield _type_of(result) if result is not None else ""
         elif kind in self.syntax.calls:
             callee = child_of(node, self.syntax.calls[kind])
             text = text_of(callee if callee is not None else node)[:200]

@@ -13,7 +13,7 @@ from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.frameworks.join import ACTIONS
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
-from cortex.graph.frameworks.tables.framework import Framework, Setting, Views
+from cortex.graph.frameworks.tables.framework import Framework, Places, Route, Setting, Views
 
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: ends `Annotated[Paging, Depends()]`
@@ -105,6 +105,31 @@ class Rows(Scopes):
         self.add("router", key, call.node, template=prefix, flags=flags)
         return key
 
+    def _begin_of_names(self, call: Call, places: Places, key: str) -> tuple[str, ...]:
+        named = call.at(places)
+        name = self.literals.text(named) if named is not None else ""
+        joint = next((row.joint for row in self.frameworks_of(key) if row.joint), "")
+        return (f"names={name}{joint}",) if name else ()
+
+    def _name_of_route(self, call: Call, row: Route, key: str, target: str) -> tuple[str, ...]:
+        """Return the flag with the name of a route: the argument's, else that of its function."""
+        named = call.at(row.name)
+        name = self.literals.text(named) if named is not None else ""
+        if named is None and row.name and any(row.joint for row in self.frameworks_of(key)):
+            is_definition, target_node = target.startswith("#"), call.at(row.target)
+            name = (
+                self.facts.definitions[int(target[1:])].name if is_definition else target.rpartition(".")[2]
+            )
+            if target.endswith(".as_view()") and target_node is not None:
+                named = read_call(target_node, "", 0).at((0, "name"))
+                name = self.literals.text(named) if named is not None else ""
+        return (f"named={name}",) if name else ()
+
+    def _listed_injections(self, call: Call, key: str) -> list[Node]:
+        """Return the lists of functions that are called before the routes of a call or router."""
+        every = [call.keywords.get(framework.injected) for framework in self.frameworks]
+        return [listed for listed in (*every, self.injected.get(key)) if listed is not None]
+
     def _inject(self, node: Node, user: str, depth: int = 0, flags: tuple[str, ...] = ()) -> None:
         """Add the functions that the framework calls for an alias, a handler or a router."""
         is_injection, target = self._injection(node)
@@ -139,8 +164,8 @@ class Rows(Scopes):
             self.add("injects", f"#{at}", parameter, target=words[0])
         elif target is not None and typed is None and name is not None:
             owner = self.facts.definitions[at].qualified
-            made = f"{self._handler(target)}()"
-            self.add("wants", f"={owner}.{text_of(name)}", parameter, target=made, flags=("value",))
+            result = f"{self._handler(target)}()"
+            self.add("wants", f"={owner}.{text_of(name)}", parameter, target=result, flags=("value",))
 
     def _views(self, call: Call, row: Views, key: str) -> str:
         path, target = call.at(row.path), call.at(row.target)
