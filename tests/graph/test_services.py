@@ -49,6 +49,7 @@ def test_handlers_lead_to_the_services_that_a_container_passes(name):
         ("spring_services", "src/shop/Services.java", "@Primary\n", ""),
         ("spring_services", "src/shop/Services.java", 'Component("fast")', "Component"),
         ("spring_services", "src/shop/Services.java", "return new NightRates();", "return new DayRates();"),
+        ("spring_services", "src/shop/Services.java", "  MemoryStore store()", "  Object store()"),
         ("spring_services", "src/shop/Services.java", "class SystemClock", "class WallClock"),
         ("nest_services", "src/providers.ts", "useClass: StoredOrders", "useClass: Other"),
         ("nest_services", "src/services.ts", "return new SystemClock()", "return new DayRates()"),

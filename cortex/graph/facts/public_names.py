@@ -102,7 +102,7 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
 def _bound_names(facts: Facts, fragment: Fragment) -> str:
     """Return the names of the types for which a container passes a service, and of its methods."""
     if not fragment.target.startswith("#"):
-        return f"{fragment.router} {fragment.target}"
+        return " ".join((fragment.router, fragment.target, *fragment.methods))
     at = int(fragment.target[1:])
     bases = (base.chain for base in facts.definitions[at].bases)
     methods = (definition.name for definition in facts.definitions if definition.parent == at)

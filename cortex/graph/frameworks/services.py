@@ -26,11 +26,14 @@ _CALL = re.compile(r"((?:this\.|self\.)?([\w$]+))\.([\w$]+)")
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """A service, its classes (() for an unknown one), and whether it is the first choice."""
+    """A service with its classes, () for an unknown one. `is_primary`: it is the first choice of
+    several; `is_conditional`: the container makes it only under a condition.
+    """
 
     refs: tuple[Ref, ...]
     name: str
     is_primary: bool
+    is_conditional: bool
 
 
 class Services:
@@ -52,7 +55,11 @@ class Services:
         else:
             refs = tuple(self.classes(target, path, fragment.scope))
             tokens = self.tokens(fragment.router, path, fragment.scope)
-        service = _Service(refs, fragment.template, "primary" in fragment.flags)
+            types = [token for token in tokens if not isinstance(token, str)] if fragment.methods else []
+            refs = refs or tuple(ref for ref in types if self._project.definition(ref).kind == "class")
+            tokens += [base for ref in types for base in self._evaluator.supertypes.of(ref).types]
+        flags = (name in fragment.flags for name in ("primary", "conditional"))
+        service = _Service(refs, fragment.template, *flags)
         for token in tokens:
             services = self._by_token.setdefault(token, [])
             if len(services) < _SERVICES_MAX:
@@ -94,7 +101,7 @@ class Services:
         services = self._by_token.get(token, [])
         if name:
             services = [row for row in services if row.name == name] or services
-        elif len(services) > 1:
+        elif len(services) > 1 and not any(row.is_conditional for row in services):
             services = (
                 [row for row in services if row.is_primary]
                 or [row for row in services if row.name == field]

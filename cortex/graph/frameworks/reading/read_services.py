@@ -30,6 +30,7 @@ _AROUND = frozenset({"parenthesized_expression", "await_expression", "as_express
 _BRANCHES = frozenset({"ternary_expression", "conditional_expression"})
 _TYPE = re.compile(r"[\w$.]+")
 _OWNERS = re.compile(r"class|object|record|interface")
+_DECLARES = re.compile(r"(?:class|object|method|function)_declaration")
 _MEMBERS = re.compile(r"parameter$|field_d|property_d")
 #: calls that get a service from the container: `provider.GetRequiredService<Mail>()`
 _GETS = re.compile(r"Get(?:Required)?(?:Keyed)?Service<([\w.]+)>")
@@ -61,18 +62,25 @@ class _Reader(Scopes):
                 self._read_entry(root.descendant_for_byte_range(match.start(), match.start() + 1), row)
 
     def bind(
-        self, node: Node, token: str, targets: list[str], *, name: str = "", flags: tuple[str, ...] = ()
+        self,
+        node: Node,
+        token: str,
+        targets: list[str],
+        *,
+        name: str = "",
+        flags: tuple[str, ...] = (),
+        marks: tuple[str, ...] = (),
     ) -> None:
-        """Add a service of a type or name, with each class or value that it may be."""
+        """Add a service of a type or name, with each class or value that it may be. `marks` are in
+        files that ask for it by a type above.
+        """
         self.frames = [Frame(definition=self.definition_at(node.start_byte))]
         for target in targets if token and len(self.fragments) < FRAGMENTS_MAX else ():
-            self.add("binds", token, node, template=name, target=target, flags=flags)
+            self.add("binds", token, node, template=name, methods=marks, target=target, flags=flags)
 
     def _read_mark(self, node: Node | None, word: str, row: Container) -> None:
         """Read an annotation of a class, method, field or parameter."""
-        owner = _above(
-            node, _MEMBERS if word in row.slots else re.compile(r"class_|object_|method_|function_")
-        )
+        owner = _above(node, _MEMBERS if word in row.slots else _DECLARES)
         name_node = _name_of(owner) if owner is not None else None
         if owner is None or name_node is None:
             return
@@ -90,14 +98,17 @@ class _Reader(Scopes):
                 self.frames = [Frame(definition=at)]
                 self.add("wants", key, owner, template=name, target="" if name else self.dotted(named))
             return
+        around = _above(owner.parent, _DECLARES)
+        names = [*attributes, *(one.name for one in (attributes_of(around) if around is not None else ()))]
         flags = ("primary",) if row.primary in attributes else ()
+        flags = (*flags, "conditional") if any(name.startswith(row.conditions) for name in names) else flags
         if word in row.makers:
             declared = owner.child_by_field_name("type") or next(
                 (child for child in owner.named_children if child.type == "user_type"), None
             )
             token = _type_of(declared) if declared is not None else ""
             result = list(self._results(owner.child_by_field_name("body") or last_of(owner)))
-            self.bind(owner, token, result, name=name or text_of(name_node), flags=flags)
+            self.bind(owner, token, result, name=name or text_of(name_node), flags=flags, marks=(row.mark,))
         elif at >= 0:
             definition = self.facts.definitions[at]
             name = name or definition.name[:1].lower() + definition.name[1:]

@@ -15,12 +15,13 @@ class Container:
     for a service by more than its type.
 
     `services` are annotations of a class that the container makes for each type that it has, and
-    `makers` those of a method whose result it passes for the declared type; `name` is the place of
-    the service's name there, and `primary` an annotation that chooses one of several. `calls` are
-    names of calls that bind a type argument or a `typeof(…)` to the next one, or to the value that
-    an argument makes; after `keyed` the first argument is the name. `entry` is the key of the type
-    or name in an object that binds it by one of `values`. `slots` annotate a field or parameter
-    that gets the service of a name.
+    `makers` those of a method whose result it passes for the declared type and the types above.
+    `name` is the place of the service's name there, and `primary` an annotation that chooses one of
+    several; annotations that begin with one of `conditions` make it only sometimes. `mark` is a
+    word of each file that asks for a service. `calls` are names of calls that bind a type argument
+    or a `typeof(…)` to the next one, or to the value that an argument makes; after `keyed` the
+    first argument is the name. `entry` is the key of the type or name in an object that binds it by
+    one of `values`. `slots` annotate a field or parameter that gets the service of a name.
     """
 
     files: str
@@ -28,7 +29,9 @@ class Container:
     services: frozenset[str] = frozenset()
     makers: frozenset[str] = frozenset()
     name: Places = (0, "value", "name")
+    mark: str = ""
     primary: str = ""
+    conditions: tuple[str, ...] = ("Conditional", "Profile")
     calls: str = ""
     keyed: str = ""
     entry: str = ""
@@ -42,6 +45,7 @@ CONTAINERS = (
         (b"org.springframework.",),
         services=frozenset({"Service", "Component", "Repository", "Controller", "RestController"}),
         makers=frozenset({"Bean"}),
+        mark="springframework",
         primary="Primary",
         slots=frozenset({"Qualifier", "Resource", "Named"}),
     ),

@@ -18,6 +18,14 @@ interface Clock {
   int now();
 }
 
+interface Meter {
+  void count();
+}
+
+interface Store {
+  void save();
+}
+
 interface Rates {
   int rate();
 }

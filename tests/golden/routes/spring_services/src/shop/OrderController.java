@@ -15,6 +15,8 @@ class OrderController {
   @Autowired private Stock stock;
   @Autowired private Clock clock;
   @Autowired private Rates rates;
+  @Autowired private Store store;
+  @Autowired private Meter meter;
 
   OrderController(OrderService orders, @Qualifier("slowSender") Sender slow, Sender byMail) {
     this.orders = orders;
@@ -43,6 +45,8 @@ class OrderController {
   int stock() {
     Sender own = new FastSender();
     own.send();
+    store.save();
+    meter.count();
     return stock.count() + clock.now() + rates.rate();
   }
 }

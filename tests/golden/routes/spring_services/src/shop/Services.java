@@ -1,5 +1,7 @@
 package shop;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -50,6 +52,24 @@ class SystemClock implements Clock {
   }
 }
 
+class NullMeter implements Meter {
+  public void count() {}
+}
+
+class RealMeter implements Meter {
+  public void count() {}
+}
+
+abstract class BaseStore implements Store {}
+
+class MemoryStore extends BaseStore {
+  static MemoryStore open() {
+    return null;
+  }
+
+  public void save() {}
+}
+
 class DayRates implements Rates {
   public int rate() {
     return 1;
@@ -67,6 +87,24 @@ class Beans {
   @Bean
   Clock clock() {
     return new SystemClock();
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  Meter meter() {
+    return new NullMeter();
+  }
+
+  @Bean
+  @Primary
+  @ConditionalOnProperty(name = "meter")
+  Meter realMeter() {
+    return new RealMeter();
+  }
+
+  @Bean
+  MemoryStore store() {
+    return MemoryStore.open();
   }
 
   @Bean
