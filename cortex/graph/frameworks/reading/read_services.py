@@ -99,7 +99,7 @@ class _Reader(Scopes):
                 self.add("wants", key, owner, template=name, target="" if name else self.dotted(named))
             return
         around = _above(owner.parent, _DECLARES)
-        names = [*attributes, *(one.name for one in (attributes_of(around) if around is not None else ()))]
+        names = [*attributes, *(mark.name for mark in (attributes_of(around) if around is not None else ()))]
         flags = ("primary",) if row.primary in attributes else ()
         flags = (*flags, "conditional") if any(name.startswith(row.conditions) for name in names) else flags
         if word in row.makers:
