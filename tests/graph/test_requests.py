@@ -11,7 +11,7 @@ from cortex.graph.frameworks.match import match_requests
 from cortex.settings.config import Config
 from cortex.terms.kinds import ROUTE_KINDS
 from tests.engines.small_graph import ask, publish, write_graph
-from tests.graph.test_routes import nodes_and_edges
+from tests.graph.test_routes import GOLDEN, nodes_and_edges
 
 FASTAPI = {
     "app/config.py": "class Settings:\n    API = os.environ['API']\n\n\nsettings = Settings()\n",
@@ -335,6 +335,65 @@ def test_a_test_calls_the_routes_of_its_application(app, texts, expected):
     assert requests_in(app | texts) == expected
 
 
+NAMES_OF_FLASK = {
+    "shop/__init__.py": (
+        "from flask import Blueprint, Flask\nfrom shop.views import List\nbp = Blueprint('orders', __name__)\nadmin = Blueprint('admin', __name__)\n\n\n"
+        "@bp.get('/')\ndef index(): ...\n\n\n@bp.route('/<int:n>', endpoint='one')\ndef show(n): ...\n\n\n@admin.get('/x')\ndef stats(): ...\n\n\n"
+        "bp.register_blueprint(admin, url_prefix='/admin')\n\n\ndef make():\n    app = Flask('a')\n    app.register_blueprint(bp, url_prefix='/orders')\n"
+        "    app.add_url_rule('/list', view_func=List.as_view('listing'))\n\n    @app.get('/ping')\n    def ping(): ...\n\n    return app\n"
+    ),
+    "shop/views.py": "from flask.views import MethodView\n\n\nclass List(MethodView):\n    def get(self): ...\n",
+}
+NAMES_OF_FASTAPI = {
+    "app/main.py": (
+        "from fastapi import APIRouter, FastAPI\nfrom starlette.applications import Starlette\nfrom starlette.routing import Route\n"
+        "app = FastAPI()\nusers = APIRouter(prefix='/users')\n\n\n@users.get('/{id}')\ndef show(id): ...\n\n\n@users.post('/', name='make_user')\ndef create(): ...\n\n\n"
+        "def home(request): ...\n\n\napp.include_router(users)\nsub = Starlette(routes=[Route('/home', home), Route('/x', home, name='other')])\n"
+        "app.mount('/sub', sub, name='sub')\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("app", "calls", "expected"),
+    [
+        pytest.param(
+            NAMES_OF_FLASK,
+            [
+                "client.get(url_for('orders.index'))",
+                "client.get(flask.url_for('orders.one', n=1))",
+                "client.get(url_for('orders.admin.stats'))",
+                "client.get(url_for('listing'))",
+                "client.get(url_for('ping', _external=True))",
+                "client.post(url_for('ping'))",
+                "client.get(url_for('index'))",
+                "client.get(url_for(name))",
+            ],
+            ["GET /orders/", "GET /orders/<int:n>", "GET /orders/admin/x", "GET /list", "GET /ping"],
+            id="Flask",
+        ),
+        pytest.param(
+            NAMES_OF_FASTAPI,
+            [
+                "client.get(app.url_path_for('show', id=1))",
+                "client.post(client.app.url_path_for('make_user'))",
+                "client.get(app.url_path_for('sub:home'))",
+                "client.get(app.url_path_for('sub:other'))",
+                "client.get(app.url_path_for('home'))",
+                "client.post(app.url_path_for('create'))",
+            ],
+            ["GET /users/{id}", "POST /users/", "GET /sub/home", "GET /sub/x"],
+            id="FastAPI and Starlette",
+        ),
+    ],
+)
+def test_a_test_calls_a_route_by_its_name(app, calls, expected):
+    body = "".join(f"    {call}\n" for call in calls)
+    text = f"import flask\nfrom flask import url_for\n\n\ndef test_all(client, app):\n{body}"
+    lines = requests_in(app | {"tests/test_all.py": text})
+    assert [line.partition(" ")[2] for line in lines] == expected
+
+
 PAGE = {
     "web/api.ts": "import axios from 'axios';\nexport const api = axios.create({ baseURL: '/' });\n",
     "web/page.ts": (
@@ -606,4 +665,200 @@ TWO_APPS = {
     ],
 )
 def test_a_client_requests_one_route_of_the_application_that_it_means(app, texts, expected):
+    assert requests_in(app | texts) == expected
+
+
+_PAGE = {
+    "web/a.ts": "export function f() {\n  fetch('/Orders/List');\n}\nexport function g() {\n  fetch('/orders/list');\n}\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("texts", "any_case"),
+    [
+        pytest.param(
+            {"a.py": "from flask import Flask\na = Flask('a')\n@a.get('/Orders/List')\ndef f(): ...\n"},
+            False,
+            id="Flask",
+        ),
+        pytest.param(
+            {
+                "main.go": 'package main\n\nimport "github.com/gin-gonic/gin"\n\nfunc main() {\n\tr := gin.Default()\n\tr.GET("/Orders/List", f)\n}\n'
+            },
+            False,
+            id="gin",
+        ),
+        pytest.param(
+            {"config/routes.rb": "Rails.application.routes.draw do\n  get '/Orders/List', to: 'a#b'\nend\n"},
+            False,
+            id="Rails",
+        ),
+        pytest.param(
+            {
+                "A.java": 'import org.springframework.web.bind.annotation.*;\n@RestController\nclass A {\n  @GetMapping("/Orders/List")\n  void x() {}\n}\n'
+            },
+            False,
+            id="Spring",
+        ),
+        pytest.param(
+            {
+                "app.js": "const app = require('express')();\nconst r = require('express').Router();\nr.get('/List', f);\napp.use('/Orders', r);\n"
+            },
+            True,
+            id="Express, unless an option changes it",
+        ),
+        pytest.param(
+            {
+                "A.cs": 'using Microsoft.AspNetCore.Mvc;\n[ApiController]\n[Route("Orders")]\npublic class A {\n  [HttpGet("List")] public void X() {}\n}\n'
+            },
+            True,
+            id="ASP.NET",
+        ),
+        pytest.param(
+            {
+                "A.cs": 'using Microsoft.AspNetCore.Mvc;\n[ApiController]\npublic class A {\n  [HttpGet("/Orders/List")] public void X() {}\n}\n'
+            },
+            True,
+            id="ASP.NET, a whole path",
+        ),
+    ],
+)
+def test_letters_of_a_path_are_compared_as_the_framework_does(texts, any_case):
+    ends = [line.partition(" ")[0] for line in requests_in(texts | _PAGE)]
+    assert ends == (["web/a:f", "web/a:g"] if any_case else ["web/a:f"])
+
+
+def test_tests_of_a_ruby_library_are_no_requests_of_rails():
+    gem = "describe Client do\n  it 'gets' do\n    get '/orders'\n  end\nend\n"
+    for path, text, has in (
+        ("spec/client_spec.rb", gem, False),
+        ("spec/client_spec.rb", f"require 'rails_helper'\n{gem}", True),
+        ("spec/requests/orders_spec.rb", gem, True),
+        ("test/server.rb", "require 'net/http'\nhttp.Handle('/orders', f)\n", False),
+    ):
+        nodes, _ = nodes_and_edges({path: text})
+        assert bool([node for node in nodes if node["kind"] in ROUTE_KINDS]) is has, path
+
+
+TRPC = {
+    path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text() for path in (GOLDEN / "trpc").rglob("*.ts")
+}
+
+
+def test_a_client_calls_procedures_by_their_names():
+    texts = {
+        "web/trpc.ts": "import { createTRPCReact } from '@trpc/react-query';\nimport type { AppRouter } from '../server/app';\nexport const trpc = createTRPCReact<AppRouter>();\n",
+        "web/page.tsx": (
+            "import { trpc } from './trpc';\nimport { db } from './db';\nexport function Page({ id }) {\n  const utils = trpc.useUtils();\n"
+            "  const { data } = trpc.post.byId.useQuery({ id });\n  const add = trpc.post.add.useMutation();\n  trpc.post.comments.list.useInfiniteQuery({});\n"
+            "  utils.post.list.fetch();\n  utils.post.list.invalidate();\n  trpc.post.add.useQuery();\n  trpc.post.none.useQuery();\n  trpc[name].byId.useQuery();\n"
+            "  db.post.byId.query();\n  trpc.ping.useQuery();\n}\n"
+        ),
+        "script.ts": (
+            "import { createTRPCClient } from '@trpc/client';\nconst client = createTRPCClient({ links: [] });\n"
+            "export async function run() {\n  await client.post.add.mutate({});\n  await client.post.list.query();\n}\n"
+        ),
+        "test/posts.test.ts": (
+            "import { appRouter } from '../server/app';\ntest('adds', async () => {\n  const caller = appRouter.createCaller({});\n"
+            "  await caller.post.add({});\n  await caller.old.post.list();\n});\n"
+        ),
+    }
+    assert requests_in(TRPC | texts) == [
+        "web/page:Page GET /post.byId",
+        "web/page:Page POST /post.add",
+        "web/page:Page GET /post.comments.list",
+        "web/page:Page GET /post.list",
+        "web/page:Page GET /ping",
+        "script:run POST /post.add",
+        "script:run GET /post.list",
+        "test/posts.test POST /post.add",
+        "test/posts.test GET /post.list",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("app", "texts", "expected"),
+    [
+        pytest.param(
+            LARAVEL,
+            {
+                "tests/Sends.php": (
+                    "<?php\ntrait Sends {\n    private function jsonAs(?User $user, string $method, $uri, array $data = []) {\n"
+                    "        return $this->json($method, $uri, $data);\n    }\n    protected function postAs(string $url, array $data = []) {\n"
+                    "        return $this->jsonAs(null, 'post', $url, $data);\n    }\n    protected function getBelow(string $url) {\n"
+                    '        return $this->get("/api/$url");\n    }\n    protected function getFile(string $path) {\n        return file($path);\n    }\n}\n'
+                ),
+                "tests/OrderTest.php": (
+                    "<?php\nclass OrderTest extends TestCase {\n    use Sends;\n    public function test_all() {\n        $this->postAs('api/orders');\n"
+                    "        $this->jsonAs($this->user, 'delete', '/api/orders/7');\n        $this->jsonAs($this->user, $method, '/api/orders');\n"
+                    "        $this->getBelow('orders/1');\n        $this->getFile('api/orders');\n    }\n}\n"
+                ),
+            },
+            [
+                "tests/OrderTest:OrderTest.test_all POST /api/orders",
+                "tests/OrderTest:OrderTest.test_all DELETE /api/orders/{order}",
+                "tests/OrderTest:OrderTest.test_all GET /api/orders/{order}",
+            ],
+            id="Laravel",
+        ),
+        pytest.param(
+            DJANGO,
+            {
+                "shop/base.py": (
+                    "from django.test import TestCase\n\n\nclass ApiTest(TestCase):\n    def get_json(self, path, **data):\n"
+                    "        return self.client.get(path, data).json()\n\n    def fetch(self, number):\n        return number\n"
+                ),
+                "shop/tests.py": (
+                    "from shop.base import ApiTest\n\n\nclass OrderTest(ApiTest):\n    def test_get(self):\n        self.get_json(f'/orders/{self.pk}/')\n"
+                    "        self.api_get('/orders/1/')\n"
+                ),
+                "shop/tests/base.py": (
+                    "from django.test import TestCase\n\n\nclass BaseTest(TestCase):\n    def send_get(self, path):\n        return self.client.get(path)\n"
+                ),
+                "shop/tests/test_own.py": (
+                    "from shop.tests.base import BaseTest\n\n\nclass OwnTest(BaseTest):\n    def test_get(self):\n        self.send_get('/orders/2/')\n"
+                ),
+            },
+            ["shop/tests/test_own:OwnTest.test_get ANY /orders/<int:pk>/"],
+            id="Django, in files of tests",
+        ),
+        pytest.param(
+            RAILS,
+            {
+                "spec/requests/orders_spec.rb": (
+                    "require 'rails_helper'\ndescribe 'orders' do\n  def post_json(path, body)\n    post path, params: body\n  end\n\n"
+                    "  def run_all\n    post_json('/orders/7/pay', {})\n  end\nend\n"
+                ),
+            },
+            ["spec/requests/orders_spec:run_all POST /orders/:id/pay"],
+            id="Rails",
+        ),
+        pytest.param(
+            EXPRESS,
+            {
+                "test/help.test.js": (
+                    "import request from 'supertest';\nimport app from '../src/app';\nexport const authPost = (user, url) => request(app).post(url).set('x', user);\n"
+                ),
+                "test/orders.test.js": (
+                    "import { authPost } from './help.test';\nfunction creates() {\n  authPost(user, '/api/orders');\n}\n"
+                ),
+            },
+            ["test/orders.test:creates POST /api/orders"],
+            id="supertest",
+        ),
+        pytest.param(
+            SPRING,
+            {
+                "src/test/java/shop/OrderTest.java": (
+                    "package shop;\nimport org.springframework.test.web.servlet.MockMvc;\nimport static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.*;\n"
+                    "class OrderTest {\n  private MockMvc mvc;\n  void performPost(String url) {\n    mvc.perform(post(url));\n  }\n"
+                    '  void creates() {\n    performPost("/api/orders");\n    this.performPost("/api/orders");\n  }\n}\n'
+                ),
+            },
+            ["src/test/java/shop/OrderTest:OrderTest.creates POST /api/orders"] * 2,
+            id="MockMvc",
+        ),
+    ],
+)
+def test_a_test_sends_a_request_by_a_function_of_its_own(app, texts, expected):
     assert requests_in(app | texts) == expected

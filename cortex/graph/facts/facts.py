@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 62
+FACTS_VERSION = 63
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -215,7 +215,8 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A router, route or mount that a file declares in a web framework, or a client or request
-    (frameworks/reading). `injects`: `target` is called for the alias or handler `router`.
+    (frameworks/reading). `injects`: `target` is called for the alias or handler `router`. `binds`
+    and `wants` are services of a container (reading/read_services.py).
 
     `router` and `target` are routers' keys or chains; of a mount the outer and the mounted one, of
     a route `target` is the handler's chain, or its definition: `#3`. `template` is the path or

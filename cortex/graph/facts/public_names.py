@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cortex.graph.facts.facts import ANY_NAME, CALLED, DECORATED, Binding, Facts
+from cortex.graph.facts.facts import ANY_NAME, CALLED, DECORATED, Binding, Facts, Fragment
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.tables import WORD, is_visible_outside
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -40,8 +40,9 @@ def derived_names(facts: Facts, rules: Rules) -> Iterator[tuple[str, str]]:
         if "\0" in text:
             yield from ((word, constant.rpartition(".")[2]) for word in WORD.findall(text))
     for fragment in facts.fragments:
-        if fragment.kind == "injects":
-            yield from ((word, fragment.router[1:]) for word in WORD.findall(fragment.target))
+        if fragment.kind in ("injects", "binds"):
+            name = fragment.router.strip("='").rpartition(".")[2]
+            yield from ((word, name) for word in WORD.findall(fragment.target))
     for imported in facts.imports:
         if imported.scope < 0 and imported.member != imported.name:
             yield imported.member, imported.name
@@ -88,8 +89,24 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
         if fragment.kind == "injects":
             name = f"inject {fragment.router[1:]}"
             entries[name] = (entries.get(name), fragment.target)
+        elif fragment.kind == "exposes":
+            name = f"expose {fragment.router}"
+            entries[name] = (entries.get(name), facts.definitions[int(fragment.target[1:])].qualified)
+        elif fragment.kind == "binds":
+            bound = f"binds {_bound_names(facts, fragment)}"
+            entries[bound] = (entries.get(bound), fragment.template, fragment.flags)
     entries[f"package {facts.package}"] = True
     return entries
+
+
+def _bound_names(facts: Facts, fragment: Fragment) -> str:
+    """Return the names of the types for which a container passes a service, and of its methods."""
+    if not fragment.target.startswith("#"):
+        return " ".join((fragment.router, fragment.target, *fragment.methods))
+    at = int(fragment.target[1:])
+    bases = (base.chain for base in facts.definitions[at].bases)
+    methods = (definition.name for definition in facts.definitions if definition.parent == at)
+    return " ".join((fragment.router, *bases, *methods))
 
 
 def _public_name(facts: Facts, binding: Binding) -> str:

@@ -31,7 +31,7 @@ class Prefix:
     path begins behind it, and `base` its name. `served`: the root is an application. `owner`: the
     class that serves a router of routes that it may inherit. `versions`: the mark of versions that
     the root reads from paths, and the default version; None if it reads none. `names`: begin of the
-    names of its routes.
+    names of its routes. `any_case`: the root compares letters without their case.
     """
 
     text: str = ""
@@ -42,6 +42,7 @@ class Prefix:
     base: str = ""
     root: str = ""
     names: str = ""
+    any_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class FullRoute:
     base: str = ""
     root: str = ""
     names: tuple[str, ...] = ()
+    any_case: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -92,7 +94,9 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
             for prefix in prefixes.of(str(node.get("router", ""))):
                 place = f"{node['file']}:{node['start_line']}"
                 computed = place if node.get("computed") else prefix.computed
-                path = join_path(prefix.text, str(node["path"])) or "/"
+                names = tuple(_names(node, prefix.names))
+                template = names[0] if node.get("by_name") else str(node["path"])
+                path = join_path(prefix.text, template) or "/"
                 if "action" in node:
                     if path == "/" and not prefix.computed:
                         continue  # a controller without routes of its own
@@ -114,15 +118,16 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
                         prefix.owner,
                         prefix.base,
                         prefix.root,
-                        tuple(_names(node, prefix.names)),
+                        names,
+                        prefix.any_case or bool(node.get("any_case")),
                     )
                 )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
 
 
 def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
-    if name := node.get("named"):
-        yield f"{before}{name}"
+    if "named" in node:
+        yield f"{before}{node['named']}".rstrip(".")
     if action := node.get("to"):
         yield str(action)
 
@@ -203,14 +208,12 @@ class _Prefixes:
             names = ("prefix", "computed", "file", "start_line")
             definition = {**definition, **{name: moved[name] for name in names if name in moved}}
         if not mounts:
-            prefixes = [_with_own(Prefix(served=bool(definition.get("app")), root=router), definition)]
+            any_case = bool(definition.get("any_case"))
+            root = Prefix(served=bool(definition.get("app")), root=router, any_case=any_case)
+            prefixes = [_with_own(root, definition)]
         else:
-            unnamed = {key: value for key, value in definition.items() if key != "names"}
             prefixes = [
-                _with_own(
-                    _with_own(outer, mount),
-                    {} if mount.get("replaces") else unnamed if mount.get("names") else definition,
-                )
+                _with_own(_with_own(outer, mount), _without_replaced(definition, mount))
                 for mount in mounts
                 for outer in self.of(str(mount["router"]), depth + 1)
             ]
@@ -218,6 +221,14 @@ class _Prefixes:
             prefixes = [prefix for prefix in prefixes if prefix.served]
         self._cache[router] = list(dict.fromkeys(prefixes))[:PATHS_MAX]
         return self._cache[router]
+
+
+def _without_replaced(definition: Mapping[str, Any], mount: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a router without the names and the prefix in whose place a mount has its own."""
+    router = {"names": definition.get("names", "")} if mount.get("replaces") else dict(definition)
+    if mount.get("names"):
+        router.pop("names", None)
+    return router
 
 
 def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
@@ -251,7 +262,8 @@ def read_asked(text: str) -> tuple[str, str] | None:
 
 def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[FullRoute]:
     """Return the routes that answer a method ("" for any) and a path. Exact ones win over those
-    with parameters, served ones over others, and all over those behind a computed prefix.
+    with parameters, all of these over those in another case, served ones over others, and all over
+    those behind a computed prefix.
     """
     segments = _segments(path)
     best: list[FullRoute] = []
@@ -266,7 +278,8 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
         loose = _compare(parts, tail)
         if loose < 0:
             continue
-        rank = (bool(route.computed), not route.served, loose)
+        in_case = route.any_case or _compare(parts, tail, any_case=False) >= 0
+        rank = (bool(route.computed), not route.served, not in_case, loose)
         if rank < best_rank:
             best, best_rank = [], rank
         if rank == best_rank:
@@ -278,13 +291,17 @@ def _segments(path: str) -> list[str]:
     return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
 
 
-def _compare(parts: list[str], segments: list[str]) -> int:
+def equal(part: str, wanted: str, *, any_case: bool) -> bool:
+    return part.lower() == wanted.lower() if any_case else part == wanted
+
+
+def _compare(parts: list[str], segments: list[str], *, any_case: bool = True) -> int:
     """Return the number of segments that match as parameters only; -1 for no match."""
     if len(parts) != len(segments):
         return -1
     loose = 0
     for part, wanted in zip(parts, segments, strict=True):
-        if part.lower() == wanted.lower() or (PARAMETER.search(part) and PARAMETER.search(wanted)):
+        if equal(part, wanted, any_case=any_case) or (PARAMETER.search(part) and PARAMETER.search(wanted)):
             continue
         if not PARAMETER.search(part):
             return -1

@@ -15,6 +15,7 @@ from cortex.graph.frameworks.join import (
     PARAMETER,
     FullRoute,
     canonical_routers,
+    equal,
     join_path,
     join_routes,
     root_of,
@@ -98,10 +99,12 @@ def _read(
     client = clients.get(router)
     if client is None and node.get("client"):
         return None
+    method = str((client or {}).get("method") or node["method"])
     path = str(node["path"])
     if path.startswith("@"):
         app = root_of(str(node.get("app", "")) or str((client or {}).get("app", "")), same)
-        place = str(node["method"]), (), None, 1, str(node["file"]), app
+        text = _SEGMENTS_MIN if node.get("client") else 1
+        place = method, (), None, text, str(node["file"]), app
         return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:])
     prefix = str(client.get("prefix", "")) if client is not None else ""
     is_local = bool(node.get("test") or (client or {}).get("test"))
@@ -125,7 +128,7 @@ def _read(
     app = str(node.get("app", "")) or str((client or {}).get("app", ""))
     app = root_of(app, same)
     return Request(
-        str(node["method"]),
+        method,
         tuple(segments),
         base,
         sum(1 for segment in _segments(called) if not _HOLE.search(segment)),
@@ -208,20 +211,22 @@ class _Routes:
         if request.app and any(route.root == request.app for route in self.every):
             return None
         rows = [row for row in rows if row[1].file == request.file or not _is_minor(row[1].file)]
-        if request.local:
+        if request.local or request.name:
             rows = [row for row in rows if family_of(row[1].file) == request.family]
-        near = self._nearest(request)
+        near = self._nearest(request, {row[1].root for row in rows} if request.name else None)
         nearest = [row for row in rows if row[1].root in near]
         if request.local or any(not weak for (weak, *_), _ in nearest):
             return _best(nearest, sure=request.local or len(near) == 1)
         return _best(rows, sure=False) if request.text >= _SEGMENTS_MIN else None
 
-    def _nearest(self, request: Request) -> set[str]:
-        """The applications in the innermost folder around a request's file that has any."""
+    def _nearest(self, request: Request, among: set[str] | None) -> set[str]:
+        """The applications, or those `among` them, in the innermost folder around a request's file
+        that has any.
+        """
         folders = request.file.split("/")[:-1]
         best, depth = set[str](), -1
         for root, file, family in self._roots:
-            if request.local and family != request.family:
+            if (request.local and family != request.family) or (among is not None and root not in among):
                 continue
             others = file.split("/")[:-1]
             common = 0
@@ -305,7 +310,7 @@ def _rank(
             if not is_asked and _NUMBER_ONLY.search(part) and not _NUMBER.fullmatch(wanted):
                 return ()
             loose += not is_asked
-        elif part.lower() != wanted.lower():  # as ASP.NET and Express do
+        elif not equal(part, wanted, any_case=route.any_case):
             return ()
         else:
             text += 1

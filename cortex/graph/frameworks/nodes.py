@@ -15,6 +15,7 @@ from cortex.graph.facts.facts import Fragment
 from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.reading.files import path_of
 from cortex.graph.frameworks.reading.scopes import frameworks_of
+from cortex.graph.frameworks.services import service_edges
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.calling.fixtures import fixture_of
@@ -25,23 +26,32 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: names in the type of a parameter
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
+#: lines of the target of a route, and of a function without a name
+_TARGET_LINES_MAX, _LINES_MAX = 50, 600
+#: routers below one that a file includes
+_ROUTERS_MAX = 500
 _HANDLERS = CALLABLE_KINDS | TYPE_KINDS | {"constant"}  # `const list = wrap(async () => …)`
 
 
 def routes_of(
     project: Project, evaluator: Evaluator, path: str, edges: Sequence[Edge]
 ) -> tuple[list[dict[str, Any]], list[Edge]]:
-    """Return the nodes of a file's routes and mounts, and edges from routes to handlers. `edges`
-    are the file's other edges.
+    """Return the nodes of a file's routes and mounts, and all edges of the file: `edges`, those
+    from routes to handlers, and those to services. The edges of a handler without a name are those
+    of its route.
     """
     fragments = project.index(path).facts.fragments
     if not fragments:
-        return [], []
+        return [], [*edges, *service_edges(project, evaluator, path, edges, set())]
     builder = _Nodes(project, evaluator, path, edges)
     for fragment in fragments:
         builder.add(fragment)
     builder.inject()
-    return builder.nodes, builder.edges
+    ids = project.ids(path)
+    routed = {edge.target for edge in builder.edges if edge.type == "routes_to"}
+    handlers = {at for at, name in enumerate(ids) if name in routed} if routed else set[int]()
+    passed = service_edges(project, evaluator, path, edges, handlers)
+    return builder.nodes, [*builder.move_inner([*edges, *passed]), *builder.edges]
 
 
 class _Nodes:
@@ -56,19 +66,32 @@ class _Nodes:
         self._stem = project.module_id(path)
         self._taken: Counter[str] = Counter()
         self._requests: dict[tuple[Any, ...], str] = {}
+        #: routes to functions without a name
+        self._inner: list[tuple[str, Fragment]] = []
         self._by_line: dict[int, list[Edge]] = {}
         for edge in edges:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
-        self._frameworks = frameworks_of(self._facts.imports)
+        self._frameworks = frameworks_of(path, self._facts.imports)
         self._class_methods = any(framework.class_methods for framework in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
+        if fragment.kind in ("binds", "wants", "exposes"):
+            return
         if "computed" in fragment.flags:
             fragment = self._texts.fill(self._path, fragment)
         if fragment.kind == "injects":
             if fragment.router.startswith("#"):
                 self._add_injected(int(fragment.router[1:]), self._handlers(fragment))
+            elif "mount" in fragment.flags:
+                router = self._routers.find(self._path, fragment.router, fragment.scope)
+                place, targets = (
+                    Location(self._path, fragment.line, fragment.column),
+                    self._handlers(fragment),
+                )
+                for handler in self._routed(router, set()):
+                    for target, confidence in targets.items():
+                        self.edges.append(Edge(handler, target, "references", place, confidence))
             return
         router = self._routers.find(self._path, fragment.router, fragment.scope)
         flags: dict[str, Any] = {}
@@ -79,7 +102,10 @@ class _Nodes:
             self._add_route(fragment, router, flags)
             return
         if fragment.kind in ("client", "request"):
-            self._add_client(fragment, router or self._fixture(fragment.router, fragment.scope), flags)
+            called = self._called(fragment) if flags.pop("called", False) else ""
+            self._add_client(
+                fragment, router or called or self._fixture(fragment.router, fragment.scope), flags
+            )
             return
         fields = {"router": router, "prefix": fragment.template, **flags}
         if fragment.kind == "mount":
@@ -98,6 +124,34 @@ class _Nodes:
             for parameter in definition.parameters if definition.kind in CALLABLE_KINDS else ():
                 for name in _TYPE.findall(parameter.type):
                     self._add_injected(at, self._injected.find_targets(self._path, name))
+
+    def _routed(self, router: str, seen: set[str]) -> Iterator[str]:
+        """Yield the handlers of a router's routes, and of those that it mounts."""
+        path, name = self._file_of(router)
+        if router in seen or len(seen) > _ROUTERS_MAX:
+            return
+        seen.add(router)
+        for fragment in self._project.index(path).facts.fragments if path else ():
+            if fragment.router == f"={name}" and fragment.kind == "route" and fragment.target[:1] == "#":
+                yield self._project.id_of((path, int(fragment.target[1:])))
+            elif fragment.router == f"={name}" and fragment.kind == "mount":
+                yield from self._routed(self._routers.find(path, fragment.target, fragment.scope), seen)
+
+    def _file_of(self, name: str) -> tuple[str, str]:
+        """Return the file of an id, and the rest of it; "" for an unknown file."""
+        stem, _, rest = name.rpartition(":")
+        path = next(iter(self._project.stems.get(stem, ())), stem)
+        return (path, rest) if path in self._project.files else ("", rest)
+
+    def _called(self, fragment: Fragment) -> str:
+        """Return the id of the function of the project that a call means, if it sends requests."""
+        for edge in self._by_line.get(fragment.line, ()):
+            if edge.type == "calls" and edge.location.column == fragment.column:
+                path, name = self._file_of(edge.target)
+                fragments = self._project.index(path).facts.fragments if path else ()
+                if any(row.kind == "client" and row.router == f"={name}" for row in fragments):
+                    return edge.target
+        return ""
 
     def _add_injected(self, at: int, targets: Mapping[str, str]) -> None:
         definition, source = self._facts.definitions[at], self._project.ids(self._path)[at]
@@ -118,7 +172,7 @@ class _Nodes:
             self._add_views(fragment, router, template, flags)
             return
         handlers = self._handlers(fragment)
-        if fragment.router == "=app" and "#" in fragment.target:  # drawn: a test may name the action
+        if fragment.router == "=app" and "#" in fragment.target[1:]:  # drawn: a test may name the action
             flags["to"] = fragment.target
         methods = fragment.methods
         if self._class_methods and "methods" not in flags:
@@ -132,9 +186,34 @@ class _Nodes:
                 f"{method} {template}",
                 {"method": method, "path": template, "router": router, **flags},
             )
+            if not handlers and not fragment.target and fragment.span[0]:
+                self._inner.append((node, fragment))
             for handler, confidence in handlers.items():
                 place = Location(self._path, fragment.line, fragment.column)
                 self.edges.append(Edge(node, handler, "routes_to", place, confidence))
+
+    def move_inner(self, edges: Sequence[Edge]) -> Sequence[Edge]:
+        """Return edges with the routes as sources of those in their functions without a name, but
+        not of those in named functions inside.
+        """
+        if not self._inner:
+            return edges
+        starts = dict(zip(self._project.ids(self._path), self._facts.definitions, strict=True))
+        by_line: dict[int, list[Edge]] = {}
+        for edge in edges:
+            if edge.type in ("calls", "references"):
+                by_line.setdefault(edge.location.line, []).append(edge)
+        routes: dict[Edge, list[str]] = {}
+        for node, fragment in self._inner:
+            for edge in _within(fragment.span, by_line, _LINES_MAX):
+                around = starts.get(edge.source)
+                if around is None or around.kind not in CALLABLE_KINDS or around.start_line < fragment.line:
+                    routes.setdefault(edge, []).append(node)
+        return [
+            msgspec.structs.replace(edge, source=source)
+            for edge in edges
+            for source in routes.get(edge, [edge.source])
+        ]
 
     def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
         """Add the routes of a class that a router registers."""
@@ -160,6 +239,7 @@ class _Nodes:
         family = self._project.rules(self._path).family
         if fragment.kind == "client":
             fields = {"router": client, "prefix": fragment.template, "app": application, **flags}
+            fields |= {"method": fragment.methods[0]} if fragment.methods else {}
             self._add_node(fragment, f"client {fragment.router}", fields)
             return
         if "client" in flags and not client:
@@ -201,16 +281,9 @@ class _Nodes:
             return router_id
         # a function that gets or returns a router, by the call's edge
         mark = fragment.target[fragment.target.rindex("(") :]
-        return next((f"{edge.target}{mark}" for edge in self._edges_within(fragment)), "")
-
-    def _edges_within(self, fragment: Fragment) -> Iterator[Edge]:
-        line, column, end_line, end_column = fragment.span
-        if end_line - line > 50:
-            return
-        for number in range(line, end_line + 1):
-            for edge in self._by_line.get(number, ()):
-                if (line, column) <= (number, edge.location.column) < (end_line, end_column):
-                    yield edge
+        return next(
+            (f"{edge.target}{mark}" for edge in _within(fragment.span, self._by_line, _TARGET_LINES_MAX)), ""
+        )
 
     def _handlers(self, fragment: Fragment) -> dict[str, str]:
         """Return the handlers of a route: id → confidence."""
@@ -227,7 +300,7 @@ class _Nodes:
                 if views := self._evaluator.types_of(chain, self._path, fragment.scope):
                     return {self._views.member(view, member): "import" for view in views}
             return {}
-        edges_inside = list(self._edges_within(fragment))
+        edges_inside = list(_within(fragment.span, self._by_line, _TARGET_LINES_MAX))
         passed = [edge for edge in edges_inside if edge.type == "references"] or edges_inside
         if passed:
             last = passed[-1]
@@ -236,6 +309,9 @@ class _Nodes:
         chain = fragment.target.removesuffix("()").removesuffix(".as_view").removesuffix(".bind")
         values = self._evaluator.evaluate(chain, self._path, fragment.scope)
         refs = [value.ref for value in values if value.tag == "def"]
+        for value in values:  # an instance that is called
+            members = self._evaluator.member(value.ref, "__call__") if value.tag == "inst" else ()
+            refs += [member.ref for member in members if member.tag == "def"]
         return {
             self._project.id_of(ref): "import"
             for ref in refs
@@ -250,3 +326,14 @@ class _Nodes:
                 members = self._project.members_of(home, name)
                 return tuple(method for method in METHODS if method.lower() in members)
         return ()
+
+
+def _within(
+    span: tuple[int, int, int, int], by_line: Mapping[int, Sequence[Edge]], lines_max: int
+) -> Iterator[Edge]:
+    """Yield the edges inside of a text; none for one with too many lines."""
+    line, column, end_line, end_column = span
+    for number in range(line, end_line + 1) if end_line - line <= lines_max else ():
+        for edge in by_line.get(number, ()):
+            if (line, column) <= (number, edge.location.column) < (end_line, end_column):
+                yield edge

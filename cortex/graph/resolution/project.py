@@ -115,6 +115,8 @@ class Project:
         self.stems: dict[str, list[str]] = {}
         #: name of a component → its files, in order
         self.components: dict[str, list[str]] = {}
+        #: files that bind services of a container (frameworks/services.py)
+        self.binding: set[str] = set()
         #: (package, scope, name) → cache of `package_names` for a name that many files define
         self.frequent_names: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
         #: last name of a type → (path, extension of it)
@@ -313,6 +315,8 @@ class Project:
         if is_component(path):
             add_sorted(self.components, component_name(path), path)
         self.known_names.add(index)
+        if any(fragment.kind == "binds" for fragment in facts.fragments):
+            self.binding.add(path)
         for at, definition in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(definition.name)
             if definition.kind in _NAMED_KINDS:
@@ -356,6 +360,7 @@ class Project:
             self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         if home != path:
             self._shared.remove(path, home, index, nested=language.rules.nested_scopes)
+        self.binding.discard(path)
         del self.packed[path], self._languages[path], self._rules[path]
         self._forget(path)
 

@@ -93,14 +93,14 @@ class Bodies:
         tools = self.tools
         try:
             edges, unresolved = resolve_file(tools.project, tools.evaluator, path)
-            routes, to_handlers = routes_of(tools.project, tools.evaluator, path, edges)
+            routes, edges = routes_of(tools.project, tools.evaluator, path, edges)
         except MemoryError:
             raise
         except Exception:  # one file must not keep the others from the graph
             log.exception("%s has no edges in the graph", path)
             tools.renew()
             return [], {}, []
-        return [*edges, *to_handlers], unresolved, routes
+        return edges, unresolved, routes
 
 
 def _describe_unresolved(path: str, name: str, lines: list[int]) -> dict[str, Any]:

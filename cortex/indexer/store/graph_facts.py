@@ -18,8 +18,10 @@ from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
 from cortex.graph.facts.repairs.macros import uncover_macros, unmark
 from cortex.graph.facts.repairs.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.frameworks.reading.procedures import read_procedures
 from cortex.graph.frameworks.reading.read import read_fragments
-from cortex.graph.frameworks.reading.read_clients import read_requests
+from cortex.graph.frameworks.reading.read_requests import read_requests
+from cortex.graph.frameworks.reading.read_services import read_services
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
@@ -77,7 +79,8 @@ def _facts_of_code(source: Source, sha256: str) -> Packed | None:
     else:
         tree = syntax_tree(source, language)[1]
     facts = extract(tree, source.path, grammar, sha256)
-    facts = add_fragments(facts, tree.root_node, grammar, read_fragments, read_requests)
+    readers = read_fragments, read_requests, read_services, read_procedures
+    facts = add_fragments(facts, tree.root_node, grammar, *readers)
     return pack(_add_symbols(facts, lost) if lost else facts, grammar.rules)
 
 

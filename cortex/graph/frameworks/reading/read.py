@@ -8,6 +8,7 @@ one that it returns.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from tree_sitter import Node
 
@@ -29,7 +30,15 @@ from cortex.graph.frameworks.reading.scopes import (
     with_attributes,
     with_calls,
 )
-from cortex.graph.frameworks.tables.framework import Framework, Group, Mount, Route, Router, Setting, Views
+from cortex.graph.frameworks.tables.framework import (
+    Framework,
+    Group,
+    Mount,
+    Route,
+    Router,
+    Setting,
+    Views,
+)
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
@@ -39,6 +48,8 @@ _LISTS = frozenset({"list", "array", "tuple"})
 _USUAL = frozenset("app router server api blueprint".split())
 #: the name space of a list of routes
 _APP_NAME = re.compile(r"""(?m)^app_name\s*=\s*["'](\w+)["']""")
+#: the call that adds the routes of another file, which then have its functions
+_INCLUDES = "include_router"
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
@@ -66,6 +77,10 @@ def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment
 
 
 class _Reader(Rows):
+    @cached_property
+    def _injects(self) -> bool:
+        return any(framework.injects for framework in self.frameworks)
+
     def visit(self, node: Node, holder: str = "", depth: int = 0) -> str:
         """Read a node; return the key or chain of the router that is its value, "" for none.
 
@@ -176,6 +191,9 @@ class _Reader(Rows):
                 self.known_routers.setdefault(key, None)
         self.frames.append(frame)
         around, self.list = self.list, ""
+        listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
+        for argument in listed.named_children if listed is not None else ():
+            self._inject_parameter(argument, at)
         body = node.child_by_field_name("body")
         if body is not None:
             self.visit(body, "", depth)
@@ -251,7 +269,8 @@ class _Reader(Rows):
         key = self.key(call.holder)
         self.known_routers[key] = framework
         prefix, flags = self.prefix(call.at(router.prefix))
-        self.add("router", key, node, template=prefix, flags=(*flags, "app") if router.app else flags)
+        flags = (*flags, *self._begin_of_names(call, router.name, key), *(("app",) if router.app else ()))
+        self.add("router", key, node, template=prefix, flags=flags)
         if (injected := call.keywords.get(framework.injected)) is not None:
             self.injected[key] = injected
         routes = call.at(router.routes)
@@ -309,6 +328,7 @@ class _Reader(Rows):
             prefix, flags, routers = self._used(call.positional)
         if row.replaces and path is not None:
             flags = (*flags, "replaces")
+        flags = (*flags, *self._begin_of_names(call, row.name, key))
         around, self.list = self.list, ""
         for router in routers:
             inner = self.visit(router, "", call.depth)
@@ -319,6 +339,8 @@ class _Reader(Rows):
                 marks = (*flags, "open") if is_open else flags
                 span = span_of(router)
                 self.add("mount", key, call.node, template=prefix, target=inner, span=span, flags=marks)
+                for listed in self._listed_injections(call, key) if inner else ():
+                    self._inject(listed, inner, flags=("mount",))
         self.list = around
 
     def _used(self, nodes: list[Node]) -> tuple[str, tuple[str, ...], list[Node]]:
@@ -366,10 +388,11 @@ class _Reader(Rows):
                 self.visit(argument, "", call.depth)
         if decorator is not None:
             if (target_name := self._decorated(decorator)) is not None:
-                every = [call.keywords.get(framework.injected) for framework in self.frameworks]
-                for listed in (*every, self.injected.get(key)):
-                    if listed is not None and target_name:
-                        self._inject(listed, target_name)
+                for listed in self._listed_injections(call, key) if target_name else ():
+                    self._inject(listed, target_name)
+                if self._injects:
+                    self.add("exposes", _INCLUDES, node, target=target_name)
+                flags = (*flags, *self._name_of_route(call, row, key, target_name))
                 self.add(
                     "route", key, node, template=template, methods=methods, target=target_name, flags=flags
                 )
@@ -386,10 +409,8 @@ class _Reader(Rows):
                 flags = (*flags, f"names={name}:")
             self.add("mount", key, node, template=prefix, target=router, span=span_of(target), flags=flags)
             return
-        named = call.at(row.name)
-        if name_text := self.literals.text(named) if named is not None else "":
-            flags = (*flags, f"named={name_text}")
         handler = self._handler(target)
+        flags = (*flags, *self._name_of_route(call, row, key, handler))
         handlers = [(methods, handler)]
         if (members := dict(self._members(target))) and handler.endswith(".as_view()"):
             view = handler.removesuffix(".as_view()")

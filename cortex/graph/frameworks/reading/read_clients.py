@@ -1,4 +1,4 @@
-"""The fragments of a file's clients and requests, read at the calls that its facts have.
+"""The fragments of clients and requests, for read_requests.py.
 
 A fragment `client` has the client's key as its router, its base URL as the template, and the chain
 of the application that it calls as its target. A fragment `request` has the client's key or chain.
@@ -17,14 +17,12 @@ from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.rows import Call, read_call
-from cortex.graph.frameworks.reading.scopes import FRAGMENTS_MAX
 from cortex.graph.frameworks.reading.templates import Templates
-from cortex.graph.frameworks.tables.clients import CLIENTS, IN_PROCESS, TEST_CLIENT, Client, Form, Maker
+from cortex.graph.frameworks.tables.clients import IN_PROCESS, TEST_CLIENT, Client, Form, Maker
 from cortex.graph.frameworks.tables.framework import METHODS, Places
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.paths import is_test
 
-_NAMES = {id(client): client.names for client in CLIENTS}
 #: a value that a framework injects: Angular's `inject(HttpClient)`
 _INJECTED = re.compile(rb"[^;\n]*?\binject\(\s*(\w+)")
 #: calls of languages whose facts come from queries
@@ -37,43 +35,16 @@ _WRAPS = frozenset(
     "await await_expression parenthesized_expression as_expression satisfies_expression with_item "
     "expression_list yield".split()
 )
-_VERBS = frozenset(method.lower() for method in METHODS)
+VERBS = frozenset(method.lower() for method in METHODS)
 _FIELDS = ("self.", "this.", "cls.")
 
 
-def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
-    modules = {entry.module for entry in facts.imports}
-    rows = [
-        client
-        for client in CLIENTS
-        if not modules.isdisjoint(client.modules)
-        or (client.globals and grammar.rules.scripts)
-        or (client.files and re.search(client.files, facts.path))
-    ]
-    if not rows:
-        return ()
-    names = frozenset[str]().union(*(_NAMES[id(client)] for client in rows)) | _VERBS
-    described = {module for client in rows for module in client.modules}
-    imported = {  # only a script calls an unknown client itself: `http({ url })`
-        entry.name
-        for entry in facts.imports
-        if entry.name and (grammar.rules.scripts or entry.module in described)
-    }
-    calls = [
-        reference
-        for reference in facts.references
-        if reference.kind == "call"
-        and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
-    ]
-    return _Reader(root, facts, grammar, rows).read(calls) if calls else ()
-
-
 #: a function of the project that sends what it gets
-_WRAPPER = Client(members={"": Form(options=(1, 0))})
+WRAPPER = Client(members={"": Form(options=(1, 0))})
 
 
 @dataclass(frozen=True, slots=True)
-class _Send:
+class Send:
     """A call that sends a request on a client's key or chain. `must`: it sends one only if the
     client is known.
     """
@@ -85,11 +56,11 @@ class _Send:
     must: bool = False
 
 
-class _Reader:
+class ClientReader:
     def __init__(self, root: Node, facts: Facts, grammar: Grammar, rows: list[Client]) -> None:
         self._root, self._facts, self._syntax = root, facts, grammar.syntax
         self._rows, self._calls = rows, _CALLS | self._syntax.calls.keys()
-        self._is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
+        self.is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
         helper, owner = (
             next(filter(None, (getattr(row, name) for row in rows)), "") for name in ("helper", "owner")
         )
@@ -137,21 +108,6 @@ class _Reader:
         """(scope, name) → the call that made the value."""
         return {(row.scope, row.name): row.value for row in self._facts.bindings if row.value.endswith("()")}
 
-    def read(self, references: list[Reference]) -> tuple[Fragment, ...]:
-        for reference in references:
-            self._read_maker(reference)
-        if self._scripts:  # such an object or function may itself be called
-            callable_names = {name for _, name in self._clients}
-            references = [*references, *self._calls_of(callable_names - {row.chain for row in references})]
-            wrappers = {name for row in references for name in self._read_wrapper(row)}
-            references = [*references, *self._calls_of(wrappers)]
-        for reference in references[:FRAGMENTS_MAX]:
-            self._read_request(reference)
-        return tuple(self._fragments)
-
-    def _calls_of(self, names: set[str]) -> list[Reference]:
-        return [row for row in self._facts.references if names and row.kind == "call" and row.chain in names]
-
     # --- clients
 
     def _read_maker(self, reference: Reference) -> None:
@@ -174,29 +130,6 @@ class _Reader:
             keys.append(f"={around}()")
         for key in keys:
             self._add("client", key, call.node, reference, template=base, target=app, local=client.local)
-
-    def _read_wrapper(self, reference: Reference) -> set[str]:
-        """Read a function that sends the path or the configuration that it gets: its name."""
-        definition = self._facts.definitions[reference.scope] if reference.scope >= 0 else None
-        names = {row.name for row in definition.parameters} if definition is not None else set()
-        call = self._call_at(reference) if names else None
-        send = self._read_form(call, reference) if call is not None else None
-        url = call.at(send.form.url) if call is not None and send is not None and not send.must else None
-        if definition is None or call is None or send is None or url is None:
-            return set()
-        if url.type == "object":
-            match = re.search(r"^\{\s*\.\.\.(\w+)|\burl: ?(\w+)", text_of(url)[:200])
-            base, name = "", next(filter(None, match.groups())) if match else ""
-        else:
-            base, _, name = self._url(url).rpartition("{")
-            name = name.removesuffix("}")
-        if name not in names:
-            return set()
-        base = next((row.template for row in self._fragments if row.router == send.client), "") + base
-        key = f"={definition.qualified}"
-        self._add("client", key, call.node, reference, template=base, target="", local=False)
-        self._clients[definition.parent, definition.name] = key, _WRAPPER
-        return {definition.name}
 
     def _maker_of(self, chain: str) -> tuple[Client, Maker] | None:
         """Return the client that a call of this chain makes."""
@@ -283,7 +216,7 @@ class _Reader:
         template = self._url(url) if url is not None and (method := self._method(call, form)) else ""
         if not re.search(r"(?:^@?|[/}])\w", template) or " " in template:
             return
-        local = row is not None and (row.local or (row.remote and self._is_test))
+        local = row is not None and (row.local or (row.remote and self.is_test))
         if row is not None and row.remote and not local and not re.match(r"\w+:|//|\{", template):
             template = f"{{}}/{template.lstrip('/')}"
         if row is not None and row.served_by and (local or template.startswith("/")):
@@ -302,12 +235,12 @@ class _Reader:
             flags=("client",) if send.must else (),
         )
 
-    def _read_form(self, call: Call, reference: Reference) -> _Send | None:
+    def _read_form(self, call: Call, reference: Reference) -> Send | None:
         """Return what a call sends, and on which client; None for one that sends no request."""
         chain = reference.chain
         client, member = self._member(chain)
         if client is not None and (form := client.calls.get(member)) is not None:
-            return _Send(form, client)
+            return Send(form, client)
         root, _, verb = chain.rpartition(".")
         holders = [(root, verb), (chain, "")]
         if root.endswith("()"):  # `client.get().uri("/orders")`
@@ -318,13 +251,13 @@ class _Reader:
                 continue
             key = self._find_client(holder, reference.scope)
             if key is not None and (form := key[1].members.get(name)) is not None:
-                return _Send(form, key[1], key[0])
+                return Send(form, key[1], key[0])
         if not root and chain in self._imported and (_has_url(call) or self._has_path(call)):
-            return _Send(_WRAPPER.members[""], None, chain, must=True)
-        for row in self._rows if self._is_test else ():
+            return Send(WRAPPER.members[""], None, chain, must=True)
+        for row in self._rows if self.is_test else ():
             if row.receivers and re.fullmatch(row.receivers, root) and (form := row.members.get(verb)):
-                return _Send(form, row, root)
-        if verb not in _VERBS and verb not in METHODS:
+                return Send(form, row, root)
+        if verb not in VERBS and verb not in METHODS:
             return None
         receiver = self._receiver(call.node)
         while receiver is not None and receiver.type in _WRAPS and receiver.named_children:
@@ -333,12 +266,12 @@ class _Reader:
             client_and_maker = self._maker_of(self._chain(receiver))
             if client_and_maker is not None and (form := client_and_maker[0].members.get(verb)) is not None:
                 target = self._settings(read_call(receiver, "", 0), reference.scope, *client_and_maker)[2]
-                return _Send(form, client_and_maker[0], "", target)  # `request(app).get("/x")`
+                return Send(form, client_and_maker[0], "", target)  # `request(app).get("/x")`
         form = Form(verb.upper())
         if _has_url(call):
-            return _Send(form)
+            return Send(form)
         if root and root.count(".") < 2 and root.partition(".")[0].partition("(")[0] in self._imported:
-            return _Send(form, None, root, must=True)
+            return Send(form, None, root, must=True)
         return None
 
     def _find_client(self, holder: str, scope: int) -> tuple[str, Client] | None:

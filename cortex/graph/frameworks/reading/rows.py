@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,8 +13,11 @@ from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.frameworks.join import ACTIONS
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
-from cortex.graph.frameworks.tables.framework import Framework, Setting, Views
+from cortex.graph.frameworks.tables.framework import Framework, Places, Route, Setting, Views
 
+_TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
+#: ends `Annotated[Paging, Depends()]`
+_BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
 
@@ -101,16 +105,67 @@ class Rows(Scopes):
         self.add("router", key, call.node, template=prefix, flags=flags)
         return key
 
-    def _inject(self, node: Node, user: str, depth: int = 0) -> None:
-        """Add the functions that the framework calls for an alias or a handler."""
-        if node.type in self.syntax.calls and (callee := node.child_by_field_name("function")):
-            framework, member = self.imported_member(self.dotted(callee))
-            target = read_call(node, "", 0).at((0, "dependency"))
-            if framework is not None and member in framework.injects and target is not None:
-                self.add("injects", user, node, target=self._handler(target), span=span_of(target))
-                return
-        for child in node.named_children if depth < _INJECTED_MAX else ():
-            self._inject(child, user, depth + 1)
+    def _begin_of_names(self, call: Call, places: Places, key: str) -> tuple[str, ...]:
+        named = call.at(places)
+        name = self.literals.text(named) if named is not None else ""
+        joint = next((row.joint for row in self.frameworks_of(key) if row.joint), "")
+        return (f"names={name}{joint}",) if name else ()
+
+    def _name_of_route(self, call: Call, row: Route, key: str, target: str) -> tuple[str, ...]:
+        """Return the flag with the name of a route: the argument's, else that of its function."""
+        named = call.at(row.name)
+        name = self.literals.text(named) if named is not None else ""
+        if named is None and row.name and any(row.joint for row in self.frameworks_of(key)):
+            is_definition, target_node = target.startswith("#"), call.at(row.target)
+            name = (
+                self.facts.definitions[int(target[1:])].name if is_definition else target.rpartition(".")[2]
+            )
+            if target.endswith(".as_view()") and target_node is not None:
+                named = read_call(target_node, "", 0).at((0, "name"))
+                name = self.literals.text(named) if named is not None else ""
+        return (f"named={name}",) if name else ()
+
+    def _listed_injections(self, call: Call, key: str) -> list[Node]:
+        """Return the lists of functions that are called before the routes of a call or router."""
+        every = [call.keywords.get(framework.injected) for framework in self.frameworks]
+        return [listed for listed in (*every, self.injected.get(key)) if listed is not None]
+
+    def _inject(self, node: Node, user: str, depth: int = 0, flags: tuple[str, ...] = ()) -> None:
+        """Add the functions that the framework calls for an alias, a handler or a router."""
+        is_injection, target = self._injection(node)
+        if is_injection and target is not None:
+            chain, span = self._handler(target), span_of(target)
+            self.add("injects", user, node, target=chain, span=span, flags=flags)
+        elif not is_injection and depth < _INJECTED_MAX:
+            for child in node.named_children:
+                self._inject(child, user, depth + 1, flags)
+
+    def _injection(self, node: Node) -> tuple[bool, Node | None]:
+        """Return whether a node is `Depends(…)`, and the function or class there."""
+        callee = node.child_by_field_name("function") if node.type in self.syntax.calls else None
+        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
+        is_injection = framework is not None and member in framework.injects
+        return is_injection, read_call(node, "", 0).at((0, "dependency")) if is_injection else None
+
+    def _inject_parameter(self, parameter: Node, at: int) -> None:
+        """Read `paging: Paging = Depends()`, `paging: Annotated[Paging, Depends()]`, and
+        `store=Depends(make_store)`, whose value has the type that the function returns.
+        """
+        typed, value = parameter.child_by_field_name("type"), parameter.child_by_field_name("value")
+        name = parameter.child_by_field_name("name")
+        words = _TYPE_WORDS.findall(text_of(typed)[:200]) if typed is not None else []
+        is_injection, target = self._injection(value) if value is not None else (False, None)
+        if typed is not None and (match := _BARE.search(text_of(typed)[-60:])):
+            framework, member = self.imported_member(match[1])
+            is_injection, words = framework is not None and member in framework.injects, words[1:]
+        if not is_injection:
+            return
+        if target is None and words:
+            self.add("injects", f"#{at}", parameter, target=words[0])
+        elif target is not None and typed is None and name is not None:
+            owner = self.facts.definitions[at].qualified
+            result = f"{self._handler(target)}()"
+            self.add("wants", f"={owner}.{text_of(name)}", parameter, target=result, flags=("value",))
 
     def _views(self, call: Call, row: Views, key: str) -> str:
         path, target = call.at(row.path), call.at(row.target)
@@ -160,7 +215,7 @@ class Rows(Scopes):
 
     def _handler(self, target: Node) -> str:
         """Return the chain of a handler; "" for a function without a name."""
-        if target.child_by_field_name("body") is not None:
+        if _is_unnamed(target):
             return ""
         if target.type in self.syntax.calls:
             callee = child_of(target, self.syntax.calls[target.type])
@@ -194,3 +249,11 @@ class Rows(Scopes):
         callee = child_of(target, place) if place is not None else None
         framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
         return framework is not None and member == framework.includes[0]
+
+
+def _is_unnamed(node: Node, depth: int = 0) -> bool:
+    """Return True for a function without a name, also in a call: `wrap(async () => {})`."""
+    if node.child_by_field_name("body") is not None:
+        return True
+    listed = node.child_by_field_name("arguments") if depth < _INJECTED_MAX else None
+    return listed is not None and any(_is_unnamed(child, depth + 1) for child in listed.named_children)

@@ -26,17 +26,21 @@ _MODULE = re.compile(
 _PLACED = tuple(framework for framework in FRAMEWORKS if framework.files)
 
 
-def frameworks_of(imports: Sequence[Import]) -> tuple[Framework, ...]:
+def frameworks_of(path: str, imports: Sequence[Import]) -> tuple[Framework, ...]:
     """Return the frameworks that a file imports; () for nearly every file."""
     modules = {statement.module for statement in imports if _MODULE.match(statement.module)}
     if not modules:
         return ()
-    return tuple(framework for framework in FRAMEWORKS if any(is_of(module, framework) for module in modules))
+    return tuple(
+        framework
+        for framework in FRAMEWORKS
+        if path.endswith(framework.ending) and any(is_of(module, framework) for module in modules)
+    )
 
 
 def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
     """Return the frameworks of a file, by its imports, or by its path and text."""
-    imported = frameworks_of(facts.imports)
+    imported = frameworks_of(facts.path, facts.imports)
     placed = [framework for framework in _PLACED if re.search(framework.files, facts.path)]
     return imported + tuple(
         framework
@@ -266,6 +270,9 @@ class Scopes:
         flags: tuple[str, ...] = (),
     ) -> None:
         row, column = node.start_point
+        is_root = kind == "router" or (kind == "route" and router == "=")
+        if is_root and any(framework.any_case for framework in self.frameworks_of(router)):
+            flags = (*flags, "any_case")
         self.fragments.append(
             Fragment(
                 kind,

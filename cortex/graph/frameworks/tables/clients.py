@@ -54,6 +54,9 @@ class Client:
     remote: bool = False
     types: frozenset[str] = frozenset()
     files: str = ""
+    #: end of the paths of its files; words that one of them, or its path, has
+    ending: str = ""
+    words: tuple[str, ...] = ()
     #: receivers in tests that are such an object
     receivers: str = ""
     #: an expression for the URL of a route by its name; the class whose actions a test names
@@ -118,7 +121,7 @@ TEST_CLIENT = Client(
     local=True,
     files=r"\.py$",
     receivers=r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)",
-    helper=r"""(?:reverse(?:_lazy)?|url_for)\(\s*["']([\w.:-]+)["']""",
+    helper=r"""(?:[\w.]+\.)?(?:reverse(?:_lazy)?|url_for|url_path_for)\(\s*["']([\w.:-]+)["']""",
 )
 #: keywords of a client of httpx that calls an application without a network
 IN_PROCESS = ("app", "transport")
@@ -189,6 +192,7 @@ CLIENTS = (
             "PostForm": Form("POST"),
         },
         served_by="ServeHTTP",
+        ending=".go",
     ),
     Client(
         ("net/http/httptest",),
@@ -250,6 +254,7 @@ CLIENTS = (
         calls=_SENDS,
         local=True,
         files=r"(?:_test|_spec)\.rb$",
+        words=("rails", "Rails", "Controller", "ActionDispatch", "requests/", "controllers/", "integration/"),
         helper=r"(\w+)_(?:path|url)\b|:(\w+)$",
         owner=r"(?m)^\s*(?:RSpec\.)?(?:class|describe)\W+([\w:]+Controller)(?:Test)?\b",
     ),

@@ -18,12 +18,14 @@ METHODS = (*USUAL_METHODS, "HEAD", "OPTIONS", "TRACE")
 @dataclass(frozen=True, slots=True)
 class Router:
     """A call that makes a router: the place of its prefix and of its list of routes. `app`: the
-    router serves its routes even if nothing mounts it.
+    router serves its routes even if nothing mounts it. `name`: the place of the begin of the names
+    of its routes.
     """
 
     app: bool = False
     prefix: Places = ()
     routes: Places = ()
+    name: Places = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,14 @@ class Route:
 class Mount:
     """A call that mounts routers under a prefix; -1: every further argument. `replaces`: the prefix
     takes the place of the router's own. `is_sure`: it mounts nothing else, such as middleware.
+    `name`: the place of the begin of the routes' names.
     """
 
     path: Places = ()
     routers: Places = (0,)
     replaces: bool = False
     is_sure: bool = False
+    name: Places = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,13 @@ class Framework:
     listed: str = ""
     #: types of routers that a file may use without an import; other calls on them return them
     types: frozenset[str] = frozenset()
+    #: letters of paths are compared without their case
+    any_case: bool = False
+    #: between the begin of a name and the name of a route, which is that of its function without
+    #: another; "" if a route has no such name
+    joint: str = ""
+    #: end of the paths of its files, if other languages have a module of its name
+    ending: str = ""
     #: text of every file with its calls; paths of files that may be of it without an import
     holds: bytes = b""
     files: str = ""

@@ -16,22 +16,28 @@ from cortex.graph.frameworks.tables.framework import (
 )
 
 _LOWER = {method.lower(): Route((method,)) for method in METHODS}
-_DECORATORS = {name: Route(route.methods, (0, "path", "rule"), target=()) for name, route in _LOWER.items()}
+_NAMED = ("name", "endpoint")
+_DECORATORS = {
+    name: Route(route.methods, (0, "path", "rule"), target=(), name=_NAMED) for name, route in _LOWER.items()
+}
 _GO_METHODS = {"Connect": Route(("CONNECT",))} | {method.title(): Route((method,)) for method in METHODS}
 
 FLASK = Framework(
     "flask",
     ("flask",),
-    routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",))},
+    routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",), name=(0, "name"))},
     members={
         **{name: _DECORATORS[name] for name in map(str.lower, USUAL_METHODS)},
-        "route": Route(("GET",), (0, "rule"), (), ("methods",)),
-        "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",)),
-        "register_blueprint": Mount(("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True),
+        "route": Route(("GET",), (0, "rule"), (), ("methods",), name=_NAMED),
+        "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",), name=("endpoint", 1)),
+        "register_blueprint": Mount(
+            ("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True, name=("name",)
+        ),
     },
     class_methods=True,
+    joint=".",
 )
-_STARLETTE_ROUTE = Route(("GET",), (0, "path"), (1, "endpoint", "route"), (2, "methods"))
+_STARLETTE_ROUTE = Route(("GET",), (0, "path"), (1, "endpoint", "route"), (2, "methods"), name=("name",))
 FASTAPI = Framework(
     "fastapi",
     ("fastapi", "starlette"),
@@ -43,25 +49,26 @@ FASTAPI = Framework(
     },
     members={
         **_DECORATORS,
-        "api_route": Route(("GET",), (0, "path"), (), ("methods",)),
-        "route": Route(("GET",), (0, "path"), (), (1, "methods")),
+        "api_route": Route(("GET",), (0, "path"), (), ("methods",), name=("name",)),
+        "route": Route(("GET",), (0, "path"), (), (1, "methods"), name=("name",)),
         "websocket": Route(("WEBSOCKET",), (0, "path"), ()),
         "websocket_route": Route(("WEBSOCKET",), (0, "path"), ()),
-        "add_api_route": Route(("GET",), (0, "path"), (1, "endpoint"), ("methods",)),
+        "add_api_route": Route(("GET",), (0, "path"), (1, "endpoint"), ("methods",), name=("name",)),
         "add_route": _STARLETTE_ROUTE,
         "add_api_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
         "add_websocket_route": Route(("WEBSOCKET",), (0, "path"), (1, "route")),
         "include_router": Mount(("prefix",), (0, "router"), is_sure=True),
-        "mount": Mount((0, "path"), (1, "app")),
+        "mount": Mount((0, "path"), (1, "app"), name=("name",)),
     },
     functions={
         "Route": _STARLETTE_ROUTE,
         "WebSocketRoute": Route(("WEBSOCKET",), (0, "path"), (1, "endpoint")),
-        "Mount": Mount((0, "path"), (1, "app", "routes")),
+        "Mount": Mount((0, "path"), (1, "app", "routes"), name=("name",)),
     },
     class_methods=True,
     injects=frozenset({"Depends", "Security"}),
     injected="dependencies",
+    joint=":",
 )
 DJANGO = Framework(
     "django",
@@ -89,6 +96,7 @@ EXPRESS = Framework(
     ("express",),
     routers={"": Router(app=True), "Router": Router()},
     members={**_LOWER, "all": Route(), "route": Group(complete=True), "use": Mount((0,), (-1,))},
+    any_case=True,
 )
 GIN = Framework(
     "gin",
@@ -136,6 +144,7 @@ NET_HTTP = Framework(
     members={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     functions={"Handle": _HANDLE, "HandleFunc": _HANDLE},
     is_router=True,
+    ending=".go",
 )
 _VALUE = (0, "value", "path")
 SPRING = Framework(
@@ -162,6 +171,7 @@ NEST = Framework(
         "init": Setting(serves=True),
     },
     holds=rb"NestFactory|setGlobalPrefix|enableVersioning",
+    any_case=True,
     attributes=Attributes(
         frozenset(),
         {"Controller": (0, "path")},
@@ -208,6 +218,7 @@ ASPNET = Framework(
     ),
     types=frozenset({"WebApplication", "IApplicationBuilder", "IEndpointRouteBuilder", "RouteGroupBuilder"}),
     files=r"\.cs$",
+    any_case=True,
     holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods)\(",
 )
 

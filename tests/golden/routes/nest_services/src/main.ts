@@ -1,0 +1,7 @@
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app';
+
+async function main() {
+  const app = await NestFactory.create(AppModule);
+  await app.listen(1);
+}

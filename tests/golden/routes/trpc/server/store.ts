@@ -1,0 +1,3 @@
+export function findPosts(id?: number) {}
+
+export function savePost(post) {}

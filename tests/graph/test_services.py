@@ -1,0 +1,127 @@
+"""Services that containers pass to fields and parameters, and functions that FastAPI calls."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from cortex.graph.frameworks import services
+from cortex.graph.languages.table import LANGUAGES
+from cortex.graph.resolution.project import Project
+from cortex.indexer.store.graph_bodies import Bodies, Tools
+from tests.engines.small_graph import ask
+from tests.graph.small_graphs import facts_in
+from tests.graph.test_routes import GOLDEN, nodes_and_edges, serve
+
+APPLICATIONS = sorted(path.parent.name for path in GOLDEN.glob("*/CALLS"))
+
+
+def texts_of(name):
+    folder = GOLDEN / name
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix)
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+
+
+def calls_of_handlers(edges):
+    """A line for each use of a function in a handler: its targets, or candidates."""
+    handlers = {edge["to"] for edge in edges if edge["type"] == "routes_to"} | {"Program"}
+    handlers |= {edge["from"] for edge in edges if ":<" in edge["from"]}
+    return sorted(
+        {
+            f"{edge['from']} {edge['to'] or ' | '.join(edge['candidates'])}"
+            for edge in edges
+            if edge["type"] in ("calls", "references") and edge["from"] in handlers
+        }
+    )
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_handlers_lead_to_the_services_that_a_container_passes(name):
+    _, edges = nodes_and_edges(texts_of(name), GOLDEN / name)
+    assert calls_of_handlers(edges) == (GOLDEN / name / "CALLS").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "old", "new"),
+    [
+        ("aspnet_services", "Services/Services.cs", "AddTransient<IStock, Shelf>", "AddTransient<IX, Shelf>"),
+        ("aspnet_services", "Program.cs", '"slow"', '"other"'),
+        ("spring_services", "src/shop/Services.java", "@Primary\n", ""),
+        ("spring_services", "src/shop/Services.java", 'Component("fast")', "Component"),
+        ("spring_services", "src/shop/Services.java", "return new NightRates();", "return new DayRates();"),
+        ("spring_services", "src/shop/Services.java", "  MemoryStore store()", "  Object store()"),
+        ("spring_services", "src/shop/Services.java", "class SystemClock", "class WallClock"),
+        ("nest_services", "src/providers.ts", "useClass: StoredOrders", "useClass: Other"),
+        ("nest_services", "src/services.ts", "return new SystemClock()", "return new DayRates()"),
+        ("nest_services", "src/services.ts", "class SmtpMail", "class PostMail"),
+        ("fastapi_depends", "app/main.py", ", dependencies=[Depends(auth)])", ")"),
+        ("fastapi_depends", "app/orders.py", "@inner.get", "@router.get('/x')\ndef x(): ...\n\n\n@inner.get"),
+        ("fastapi_depends", "app/shared.py", "return Store()", "return Paging()"),
+    ],
+)
+def test_an_edit_of_a_binding_renews_the_calls_of_other_files(name, path, old, new):
+    texts = texts_of(name)
+    edited = {path: texts[path].replace(old, new)}
+    assert edited[path] != texts[path]
+    project = Project(LANGUAGES)
+    project.update({file: facts_in(file, text) for file, text in texts.items()})
+    before = {file: Bodies(Tools(project), None, {})._resolve(file) for file in texts}
+    affected = project.update({file: facts_in(file, text) for file, text in edited.items()})
+    tools = Tools(project)
+    after = before | {file: Bodies(tools, None, {})._resolve(file) for file in sorted(affected)}
+    fresh = Project(LANGUAGES)
+    fresh.update({file: facts_in(file, text) for file, text in (texts | edited).items()})
+    fresh_bodies = {file: Bodies(Tools(fresh), None, {})._resolve(file) for file in texts}
+    assert {file: orjson.loads(after[file]) for file in texts} == {
+        file: orjson.loads(fresh_bodies[file]) for file in texts
+    }
+    assert after != before
+
+
+def test_tests_bind_no_services_of_the_application():
+    texts = texts_of("spring_services")
+    fake = "package shop;\nimport org.springframework.stereotype.*;\n@Component\nclass Fake extends Orders {\n  public Object list(int n) { return n; }\n}\n"
+    _, edges = nodes_and_edges(texts | {"src/test/java/shop/Fake.java": fake})
+    assert calls_of_handlers(edges) == (GOLDEN / "spring_services" / "CALLS").read_text().splitlines()
+
+
+def test_many_services_of_one_type_are_bounded(monkeypatch):
+    monkeypatch.setattr(services, "_SERVICES_MAX", 50)
+    classes = "".join(
+        f"@Component class S{n} implements Sender {{ public void send() {{}} }}\n" for n in range(200)
+    )
+    text = (
+        f"package shop;\nimport org.springframework.stereotype.*;\ninterface Sender {{ void send(); }}\n{classes}"
+        "@Component class User { private Sender sender; void go() { sender.send(); } }\n"
+    )
+    _, edges = nodes_and_edges({"A.java": text})
+    assert [edge["to"] for edge in edges if edge["type"] == "calls"] == ["A:Sender.send"]
+
+
+def test_callees_of_a_route_reach_the_body_behind_an_interface(tmp_path):
+    texts = {path.rpartition("/")[2]: text for path, text in texts_of("spring_services").items()}
+    _, rows = ask(serve(tmp_path, texts), "callees", "GET /orders", depth=2)
+    assert {row["node"]["id"] for row in rows} >= {"Contracts:OrderService.list", "Services:BaseOrders.list"}
+
+
+def test_a_handler_without_a_name_has_its_uses_from_its_route():
+    texts = {
+        "app.js": (
+            "const app = require('express')();\nconst { find, save, wrap } = require('./store');\n"
+            "app.get('/x', (req, res) => { res.json(find()); });\n"
+            "app.post('/y', wrap(async (req, res) => {\n  await save();\n  function inner() {\n    find();\n  }\n}));\n"
+            "app.get('/z', wrap(find));\nfind();\n"
+        ),
+        "store.js": "exports.find = function () {};\nexports.save = function () {};\nexports.wrap = function (f) {};\n",
+    }
+    _, edges = nodes_and_edges(texts)
+    lines = {f"{edge['from']} {edge['to']}" for edge in edges if edge["type"] in ("calls", "routes_to")}
+    assert lines == {
+        "app store:find",
+        "app store:wrap",
+        "app:<GET /x> store:find",
+        "app:<POST /y> store:save",
+        "app:<POST /y> store:wrap",
+        "app:<GET /z> store:find",
+        "app:inner store:find",
+    }
