@@ -22,7 +22,13 @@ from cortex.graph.languages.c.steps import (
     value_of_pair,
     visible,
 )
-from cortex.graph.languages.c.syntax import describe_argument, parameter_type, pointee_chain
+from cortex.graph.languages.c.syntax import (
+    describe_argument,
+    parameter_type,
+    pointee_chain,
+    result_type,
+    template_flags,
+)
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
 from cortex.terms.languages import family_of
@@ -106,12 +112,15 @@ CPP = Language(
         shared="project",
         includes=True,
         overloads=True,
+        type_arguments=True,
     ),
     syntax=replace(
         C.syntax,
         queries=("cpp",),
         argument=describe_argument,
         parameter_type=parameter_type,
+        result_type=result_type,
+        flags=template_flags,
         readers={"pointer_expression": pointee_chain},
         test_name=read_test_macro,
         mocked=mocked_chain,

@@ -19,11 +19,26 @@ from cortex.graph.resolution.modules.linkage import (
     reachable_definitions,
 )
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.types.conversions import ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
-from cortex.graph.resolution.types.overloads import Overloads
+from cortex.graph.resolution.types.conversions import (
+    ELEMENTS,
+    FREE_TYPE,
+    MACRO_TEXT,
+    UNDECIDED,
+    WIDE_TEXT,
+    bare_cpp_type,
+    cpp_fit,
+)
+from cortex.graph.resolution.types.overloads import LIKELY, Overloads
 
 #: literals → the names of their types
-_LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
+_LITERALS_OF_CPP = {
+    "String": "char*",
+    "boolean": "bool",
+    "null": "null",
+    "fn": "fn",
+    WIDE_TEXT: "wchar_t*",
+    MACRO_TEXT: f"{LIKELY}char*",
+}
 _GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
 
 
@@ -93,11 +108,15 @@ def literal_type(name: str) -> str:
 
 
 def parameter_types(
-    _overloads: Overloads, _ref: Ref, parameters: Sequence[Parameter], _arguments: Sequence[str]
+    overloads: Overloads, ref: Ref, parameters: Sequence[Parameter], _arguments: Sequence[str]
 ) -> list[str]:
-    """Return the plain types of parameters."""
-    return [
+    """Return the plain types of parameters, `T` for those of a template."""
+    free_names = overloads.type_parameters(ref)
+    types = [
         bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT)) for parameter in parameters
+    ]
+    return [
+        FREE_TYPE + name[len(bare) :] if (bare := name.rstrip("*")) in free_names else name for name in types
     ]
 
 

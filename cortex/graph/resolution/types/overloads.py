@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK, WIDENING
-from cortex.graph.facts.expressions.chains import POINTED
+from cortex.graph.facts.expressions.chains import ADDRESS, POINTED
 from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.modules.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import (
@@ -78,6 +79,8 @@ class Overloads:
         self.rules = self.language.rules
         #: (chain, scope, byte) → type of an argument
         self._passed: dict[tuple[str, int, int], str] = {}
+        #: bare name → the project's type of an argument, which the file may only name in full
+        self._types: dict[str, Ref] = {}
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Return those of `refs` that take the arguments after `skipped` parameters; the best if it
@@ -200,7 +203,7 @@ class Overloads:
         unused = max(0, len(parameters) - len(argument_types) - many)
         total = sum(fitting, 0.0)
         if self.rules.summed_fits:
-            return self._worst_fit(fitting, argument_types), 10 + total - 0.05 * unused - 0.3 * many
+            return self._worst_fit(fitting, argument_types), 10 + total - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
         return self._worst_fit(fitting, argument_types), max(0.0, total + 0.1 * len(fits) - less)
@@ -327,7 +330,7 @@ class Overloads:
         for value in self.evaluator.evaluate(name, self.path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
-        return None
+        return self._types.get(name)
 
     def supertype_fit(self, wanted: str, actual: str) -> float | None:
         """Return the fit of a type for one of its supertypes; unknown ones may fit."""
@@ -360,6 +363,9 @@ class Overloads:
             return ""
         if chain.replace("_", "").isalnum():
             return self._variable_type(chain, scope, at, depth)
+        if chain.endswith(ADDRESS):
+            pointed = self._type_of(chain[: -len(ADDRESS)], scope, at, depth + 1)
+            return pointed and f"{pointed}*"
         if chain.endswith(POINTED):
             return self._instance_type(chain, scope, at) or self._type_of(
                 chain[: -len(POINTED)], scope, at, depth + 1
@@ -376,6 +382,7 @@ class Overloads:
                 method for method in methods if accepts_count(method, count, self.rules.default_arguments)
             ] or methods
             results = {self._result_type(method) for method in fitting}
+            self._keep_types(values)
             is_construction = self.rules.capital_types and callee.isidentifier() and callee[0].isupper()
             outside = (
                 "" if results else callee if is_construction else self._outside_type(callee)
@@ -411,8 +418,17 @@ class Overloads:
             definition = self.project.definition(values[0].ref)
             return definition.name if COMPANION in definition.flags else ""
         names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}
+        self._keep_types(values)
         # All platform variants of one type count.
         return names.pop() if len(names) == 1 and all(value.tag == "inst" for value in values) else ""
+
+    def _keep_types(self, values: Sequence[Value]) -> None:
+        for value in values:
+            if (
+                value.tag in ("def", "inst")
+                and (type_definition := self.project.definition(value.ref)).kind in TYPE_KINDS
+            ):
+                self._types[type_definition.name] = value.ref
 
     def _result_type(self, definition: Definition) -> str:
         """Return the type that a call of a definition returns."""
