@@ -88,6 +88,8 @@ def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> No
             bindings.bind_delegate(sweep, node, captures["delegated.to"][0])
         case "yielded":
             bindings.bind_yielded(sweep, node)
+        case "described":
+            bindings.bind_described(sweep, node)
         case "template":
             definitions.define_templates(sweep, node)
         case "fields":
