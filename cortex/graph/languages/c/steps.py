@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import SECOND
+from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import Value
@@ -28,8 +29,10 @@ from cortex.graph.resolution.types.conversions import (
     bare_cpp_type,
     cpp_fit,
 )
-from cortex.graph.resolution.types.overloads import LIKELY, Overloads
+from cortex.graph.resolution.types.overloads import CERTAIN, LIKELY, Overloads
 
+#: begins the chains of names in the library's name space
+_LIBRARY = "std."
 #: literals → the names of their types
 _LITERALS_OF_CPP = {
     "String": "char*",
@@ -96,6 +99,19 @@ def take_from_other_files(calls: Calls, callee: Callee) -> None:
         if project.definition(ref).kind == "function" and targets.takes(ref, reference.arguments)
     ]
     callee.values = tuple(Value("def", *ref) for ref in fitting) or callee.values
+
+
+def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return no edges for a library's function that the project overloads, `std::to_string(1)`,
+    unless the overload surely takes the arguments.
+    """
+    reference, refs = callee.reference, calls.targets.callable_refs(callee.values, -1)
+    if not reference.chain.startswith(_LIBRARY) or not refs or not reference.passed:
+        return None
+    calls.targets.narrowed = True
+    is_function = all(calls.project.definition(ref).kind == "function" for ref in refs)
+    taken = calls.targets.overloads.may_take(refs, reference, CERTAIN)
+    return iter(()) if is_function and not taken else None
 
 
 def plain_type(text: str) -> str:

@@ -55,7 +55,7 @@ _OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Seri
 #: begins a probable type: it counts only if a candidate takes exactly that type
 LIKELY = "?"
 #: least fit of a parameter that certainly takes its argument
-_CERTAIN = 0.8
+CERTAIN = 0.8
 
 
 def strip_name(passed: str) -> str:
@@ -96,7 +96,7 @@ class Overloads:
         ]
         if not scored:
             return list(refs)
-        sure = [(score, ref) for score, ref in scored if score[0] >= _CERTAIN]
+        sure = [(score, ref) for score, ref in scored if score[0] >= CERTAIN]
         # Variadic functions count only if no other takes the arguments.
         if any(total >= 0 for (_, total), _ in sure) or not any(
             least > 0 and total >= 0 for (least, total), _ in scored
@@ -109,14 +109,17 @@ class Overloads:
             return fitting
         # A possible external type is no more likely than a type that accepts anything.
         guessed = self.rules.counted_arguments and any(argument_types) and not leading[0][0]
-        if self.rules.abstract_types and leading[0][0] < _CERTAIN:
+        if self.rules.abstract_types and leading[0][0] < CERTAIN:
             guessed = guessed or any(not least for (least, _), _ in scored)
         return fitting if guessed else [leading[0][1]]
 
-    def may_take(self, refs: Sequence[Ref], reference: Reference) -> bool:
-        """Return True if one of `refs` may take the arguments of a call."""
+    def may_take(self, refs: Sequence[Ref], reference: Reference, least: float = 0.0) -> bool:
+        """Return True if one of `refs` may take the arguments of a call; each of a known type with
+        a fit of at least `least`.
+        """
         argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
-        return any(self._score(ref, argument_types, names) is not None for ref in refs)
+        scores = (self._score(ref, argument_types, names) for ref in refs)
+        return any(score is not None and score[0] >= least for score in scores)
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
         """Return the types of the arguments, "" if not evident."""
@@ -236,7 +239,7 @@ class Overloads:
             return 0.0
         pairs = zip(fits, argument_types, strict=True)
         return min(
-            (fit for fit, other in pairs if other not in ("", "null") and other[:2] != "fn"), default=_CERTAIN
+            (fit for fit, other in pairs if other not in ("", "null") and other[:2] != "fn"), default=CERTAIN
         )
 
     def _bare_type(self, text: str) -> str:
