@@ -21,31 +21,13 @@ from cortex.graph.resolution.types.arity import (
     match_parameters,
     type_parameter_names,
 )
-from cortex.graph.resolution.types.plain_types import (
-    PRIMITIVES,
-    bare_type,
-)
+from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMITIVES, bare_type
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: ends a chain with a call
 _CALL = re.compile(r"\(_?(\d*)\)$")
 #: assignments that are followed to find a type
 FOLLOWED_MAX = 3
-BOXES = {
-    "Integer": "int",
-    "Long": "long",
-    "Double": "double",
-    "Float": "float",
-    "Boolean": "boolean",
-    "Character": "char",
-    "Byte": "byte",
-    "Short": "short",
-}
-#: C#'s types that are no function types
-_NO_FUNCTIONS = frozenset(
-    "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
-    "IList ICollection Dictionary IDictionary HashSet Regex CultureInfo Encoding StringComparison".split()
-)
 #: supertypes of a string
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
 #: supertypes of a boxed number
@@ -206,7 +188,8 @@ class Overloads:
         unused = max(0, len(parameters) - len(argument_types) - many)
         total = sum(fitting, 0.0)
         if self.rules.summed_fits:
-            return self._worst_fit(fitting, argument_types), 10 + total - 0.3 * many
+            less = 0.0 if self.rules.declared_defaults else 0.05 * unused  # C++ weighs no defaults
+            return self._worst_fit(fitting, argument_types), 10 + total - less - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
         return self._worst_fit(fitting, argument_types), max(0.0, total + 0.1 * len(fits) - less)
@@ -214,25 +197,17 @@ class Overloads:
     def _score_of_java(self, ref: Ref, argument_types: Sequence[str]) -> tuple[float, float] | None:
         types = [parameter.type for parameter in self.project.definition(ref).parameters]
         rest_type = types[-1][2:] if types and types[-1].startswith(MANY) else ""
-        if len(types) == len(argument_types):
-            fits = [
-                self._fit(self._bare_type(expected), other)
-                for expected, other in zip(types, argument_types, strict=True)
-            ]
+        readings = [types] if len(types) == len(argument_types) else []
+        if rest_type and len(argument_types) >= len(types) - 1:
+            readings.append([*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)])
+        for wanted in readings:
+            pairs = zip(wanted, argument_types, strict=True)
+            fits = [self._fit(self._bare_type(expected), other) for expected, other in pairs]
             fitting = [fit for fit in fits if fit is not None]
             if len(fitting) == len(fits):
-                return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) + 0.1 * len(fits)
-        if not rest_type or len(argument_types) < len(types) - 1:
-            return None
-        wanted = [*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)]
-        fits = [
-            self._fit(self._bare_type(expected), other)
-            for expected, other in zip(wanted, argument_types, strict=True)
-        ]
-        fitting = [fit for fit in fits if fit is not None]
-        if len(fitting) < len(fits):
-            return None
-        return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) - 100
+                more = 0.1 * len(fits) if wanted is types else -100
+                return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) + more
+        return None
 
     def _worst_fit(self, fits: Sequence[float], argument_types: Sequence[str]) -> float:
         if not any(argument_types):
@@ -315,7 +290,7 @@ class Overloads:
         """Return the fit of C#'s unnamed function for a parameter that is no known function
         type.
         """
-        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
+        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
         own_type = self.project_type(wanted)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
