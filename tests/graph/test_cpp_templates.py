@@ -119,5 +119,5 @@ def test_calls_lead_to_the_right_definitions(what):
     for edge in calls_in(project_of({"a.cpp": text}), "a.cpp"):
         if edge.location.line in targets:
             ids = [edge.target] if edge.target else edge.candidates
-            targets[edge.location.line].add("|".join(one.rpartition(":")[2] for one in ids))
+            targets[edge.location.line].add("|".join(target_id.rpartition(":")[2] for target_id in ids))
     assert targets == wanted

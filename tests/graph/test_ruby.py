@@ -370,8 +370,8 @@ def test_names_that_a_specification_gives_to_values():
             "  end\n  describe 'named' do\n    subject(:reel) { Tape.new }\n    it { reel.slots }\n  end\nend\n"
         ),
     }
-    found = calls(texts, "spec/disk_spec.rb")
-    assert [call for call in found if call[1] not in ("Disk", "Tape")] == [
+    targets = calls(texts, "spec/disk_spec.rb")
+    assert [call for call in targets if call[1] not in ("Disk", "Tape")] == [
         *((3, "Tape.merge"), (4, "Disk.slots"), (5, "Disk.merge"), (8, "Tape.slots"), (12, "Tape.slots")),
     ]
 
@@ -381,8 +381,8 @@ def test_a_default_gives_a_parameter_its_type():
         "class Shelf\n  def slots\n  end\nend\nclass Other\n  def slots\n  end\nend\n"
         "def fill(shelf = Shelf.new, other: Other.new, last: nil)\n  shelf.slots\n  other.slots\n  last.slots\nend\n"
     )
-    found = [call for call in calls({"a.rb": text}, "a.rb") if "." in call[1]]
-    assert found == [(10, "Shelf.slots"), (11, "Other.slots")]
+    targets = [call for call in calls({"a.rb": text}, "a.rb") if "." in call[1]]
+    assert targets == [(10, "Shelf.slots"), (11, "Other.slots")]
 
 
 def test_each_variant_of_a_method_in_files_for_different_systems_is_called():
