@@ -245,6 +245,12 @@ class Truth:
         #: site of a called value → its holder
         self.holders: dict[Site, str] = {}
         self.type_places = types_of_constructors(project)
+        #: places of the names of definitions
+        self.names: set[Site] = {
+            (path, definition.line, definition.column)
+            for path, index in project.files.items()
+            for definition in index.facts.definitions
+        }
         self.functions: dict[str, set[Place]] = {}
         self.declared: dict[Place, str] = {}
         #: signature of an overloaded function → the place of its body
@@ -270,6 +276,8 @@ class Truth:
                 for path, line, column in inside:
                     places |= self._bodies(path, line, column)
                 places |= {other for place in places for other in self.implementations.get(place, ())}
+                if site in self.names and site[:2] in places:
+                    continue  # the name of a definition, behind a macro that the grammar does not read
                 self.of[site] = frozenset(places), "value" if kind in HOLDERS else kind
                 if places != named:
                     self.named[site] = named

@@ -46,3 +46,37 @@ def test_receivers_and_passed_functions_decide_a_call(line):
     project = project_of({"a.kt": f"{_SHOP}fun f(d: Disk, s: Appendable) {{\n  {line}\n}}\n"})
     targets = [edge.target.partition(":")[2] for edge in calls_in(project, "a.kt")]
     assert [name for name in targets if name != "f"] == LINES[line]
+
+
+_TURBINE = """package shop
+import kotlinx.coroutines.flow.flowOf
+interface Turbine<T> { fun item(): T
+}
+fun <T> Turbine(name: String? = null): Turbine<T> = TODO()
+suspend fun <T> Flow<T>.collected(wait: Int = 0, check: suspend Turbine<T>.() -> Unit) {}
+class FlowTest {
+  fun item() {}
+  fun runs() {
+    flowOf(1).collected { item() }
+    Turbine<Int>().item()
+  }
+}
+"""
+
+
+def test_the_receiver_of_a_block_of_an_extension_of_an_outside_type_hides_members_around():
+    edges = calls_in(project_of({"a.kt": _TURBINE}), "a.kt")
+    targets = {(edge.location.line, edge.target.partition(":")[2]) for edge in edges}
+    assert {(10, "Flow.collected"), (10, "Turbine.item"), (11, "Turbine.item")} <= targets
+    assert (10, "FlowTest.item") not in targets
+
+
+def test_a_function_with_the_name_of_an_interface_is_called():
+    project = project_of({"a.kt": _TURBINE})
+    lines = {
+        project.id_of(("a.kt", at)): definition.line
+        for at, definition in enumerate(project.index("a.kt").facts.definitions)
+    }
+    targets = [edge.target for edge in calls_in(project, "a.kt") if edge.location.line == 11]
+    assert 5 in [lines[target] for target in targets]
+    assert 2 not in [lines[target] for target in targets]

@@ -357,3 +357,40 @@ Disk.build.save
     assert calls({"a.rb": text}, "a.rb") == [
         *((3, "Disk"), (12, "Disk.build"), (12, "Tape.save"), (13, "Disk.build"), (13, "Disk.save")),
     ]
+
+
+def test_names_that_a_specification_gives_to_values():
+    texts = {
+        "lib/disk.rb": (
+            "class Disk\n  def slots\n  end\n  def merge\n  end\nend\nclass Tape\n  def slots\n  end\n  def merge\n  end\nend\n"
+        ),
+        "spec/disk_spec.rb": (
+            "RSpec.describe Disk do\n  let(:tape) { Tape.new }\n  it { tape.merge }\n  it { subject.slots }\n"
+            "  it { described_class.new.merge }\n  describe 'other' do\n    subject { Tape.new }\n    it { subject.slots }\n"
+            "  end\n  describe 'named' do\n    subject(:reel) { Tape.new }\n    it { reel.slots }\n  end\nend\n"
+        ),
+    }
+    targets = calls(texts, "spec/disk_spec.rb")
+    assert [call for call in targets if call[1] not in ("Disk", "Tape")] == [
+        *((3, "Tape.merge"), (4, "Disk.slots"), (5, "Disk.merge"), (8, "Tape.slots"), (12, "Tape.slots")),
+    ]
+
+
+def test_a_default_gives_a_parameter_its_type():
+    text = (
+        "class Shelf\n  def slots\n  end\nend\nclass Other\n  def slots\n  end\nend\n"
+        "def fill(shelf = Shelf.new, other: Other.new, last: nil)\n  shelf.slots\n  other.slots\n  last.slots\nend\n"
+    )
+    targets = [call for call in calls({"a.rb": text}, "a.rb") if "." in call[1]]
+    assert targets == [(10, "Shelf.slots"), (11, "Other.slots")]
+
+
+def test_each_variant_of_a_method_in_files_for_different_systems_is_called():
+    body = "module Shop\n  module Text\n    def self.to_ascii(value)\n    end\n  end\nend\n"
+    texts = {
+        "lib/shop.rb": "module Shop\n  SIZE = 1\nend\n",
+        "lib/text/native.rb": body,
+        "lib/text/pure.rb": body.replace("value", "text"),
+        "spec/a.rb": "Shop::Text.to_ascii('a')\n",
+    }
+    assert calls(texts, "spec/a.rb") == [(1, "Shop.Text.to_ascii"), (1, "Shop.Text.to_ascii")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.graph.small_graphs import calls_in, project_of
 
 _TYPES = """struct Disk { func save() {} }
@@ -126,3 +128,17 @@ def test_a_requirement_and_its_default_are_one_target():
     edges = calls_in(project, "a.swift")
     assert len(edges) == 2
     assert not [edge for edge in edges if edge.candidates]
+
+
+@pytest.mark.parametrize("folder", ["Sources/Shop", "Shop"])
+def test_a_name_is_qualified_by_a_module_of_the_project(folder):
+    texts = {
+        f"{folder}/Disk.swift": "public func load(text: String) {}\npublic class Disk {\n  func save() {}\n}\n",
+        "Tests/DiskTests.swift": (
+            'import Shop\nfunc test() {\n  Shop.load(text: "")\n  Shop.Disk().save()\n  Other.load(text: "")\n}\n'
+        ),
+    }
+    edges = calls_in(project_of(texts), "Tests/DiskTests.swift")
+    assert {(edge.location.line, edge.target.rpartition(":")[2]) for edge in edges} == {
+        *((3, "load"), (4, "Disk"), (4, "Disk.save")),
+    }

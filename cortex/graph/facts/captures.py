@@ -47,7 +47,16 @@ Captures = dict[str, list[Node]]
 MATCHES_MAX, LAYER = 512, 100
 #: capture of an outer node; main captures of a match that has no definition, call, import or base
 OUTER = "_in"
-_MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.type", "param.item")
+_MAIN = (
+    "bind.name",
+    "bound.name",
+    "tokens",
+    "delegated",
+    "described",
+    "param.name",
+    "param.type",
+    "param.item",
+)
 
 
 @functools.cache

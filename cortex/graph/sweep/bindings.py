@@ -55,6 +55,8 @@ def _bound_name(sweep: Sweep, node: Node) -> str | None:
     if node.type in sweep.syntax.names or node.type in _FIELDS:
         name = name_of(node)
         return name[1:] if name.startswith("$") and sweep.stack[-1].kind in TYPE_KINDS else name
+    if node.type == "simple_symbol":  # RSpec's `let(:disk) { Disk.new }`
+        return text_of(node).lstrip(":")
     name = chain_of(node, sweep.syntax)
     if sweep.is_script:
         name = script.binding_name(name)
@@ -141,3 +143,12 @@ def bind_yielded(sweep: Sweep, node: Node) -> None:
     if sweep.callable_around(through_blocks=True) is not None:
         chain = chain_of(node, sweep.syntax)
         sweep.bindings.append(Binding(YIELDED, chain, sweep.stack[-1].index, node.start_byte, 0))
+
+
+def bind_described(sweep: Sweep, node: Node) -> None:
+    """Bind the names that RSpec gives to the class of `describe Disk do … end`, and to an
+    instance.
+    """
+    chain = chain_of(node, sweep.syntax)
+    sweep.add_binding("described_class", chain, node)
+    sweep.add_binding("subject", f"{chain}.new()", node)

@@ -15,6 +15,24 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
 from cortex.graph.sweep.sweep import Sweep
 
+#: captures that need no other → their readers
+_READERS = {
+    "returns": signatures.read_result,
+    "aliased": signatures.read_alias,
+    "companion": bindings.bind_companion,
+    "macro.body": references.call_in_macro,
+    "yielded": bindings.bind_yielded,
+    "described": bindings.bind_described,
+    "template": definitions.define_templates,
+    "fields": bindings.bind_tuple_fields,
+    "told": bindings.bind_comment_types,
+    "valued": script.find_wrapped,
+    "given": script.give_literal,
+    "by_name": bindings.bind_index_signature,
+    "jsx": references.call_component,
+    "package": imports.read_package,
+}
+
 
 def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     """Return the facts of a parsed file in a language that has a syntax."""
@@ -65,45 +83,14 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
             signatures.read_return(sweep, node, yields=kind == "yield")
         case "import":
             imports.read_import(sweep, node)
-        case _:
-            _take_rare(sweep, capture, node, captures)
-
-
-def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
-    """Read captures of few languages, or rare captures of many."""
-    match capture:
-        case "returns":
-            signatures.read_result(sweep, node)
-        case "aliased":
-            signatures.read_alias(sweep, node)
-        case "companion":
-            bindings.bind_companion(sweep, node)
-        case "itself":  # Scala's `self =>`
-            sweep.add_binding(text_of(node), "this", node)
-        case "macro.body":
-            references.call_in_macro(sweep, node)
         case "tokens":
             references.call_in_tokens(sweep, node, captures["group"][0])
         case "delegated":
             bindings.bind_delegate(sweep, node, captures["delegated.to"][0])
-        case "yielded":
-            bindings.bind_yielded(sweep, node)
-        case "template":
-            definitions.define_templates(sweep, node)
-        case "fields":
-            bindings.bind_tuple_fields(sweep, node)
-        case "told":
-            bindings.bind_comment_types(sweep, node)
-        case "valued":
-            script.find_wrapped(sweep, node)
+        case "itself":  # Scala's `self =>`
+            sweep.add_binding(text_of(node), "this", node)
         case "class_value":
             if node.byte_range in sweep.wrapped:
                 script.define_wrapped(sweep, node)
-        case "given":
-            script.give_literal(sweep, node)
-        case "by_name":
-            bindings.bind_index_signature(sweep, node)
-        case "jsx":
-            references.call_component(sweep, node)
-        case "package":
-            imports.read_package(sweep, node)
+        case _ if capture in _READERS:
+            _READERS[capture](sweep, node)

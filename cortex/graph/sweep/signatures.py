@@ -81,9 +81,13 @@ def read_result(sweep: Sweep, node: Node) -> None:
 
 
 def read_alias(sweep: Sweep, node: Node) -> None:
-    """Read Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s aliases of containers."""
-    if sweep.rules.function_aliases or any(name.endswith("*") for name in alternatives(text_of(node))):
-        sweep.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
+    """Read Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s aliases of containers and
+    iterators.
+    """
+    text = text_of(node)
+    holds = any(name.endswith("*") for name in alternatives(text)) or text.endswith("iterator")
+    if sweep.rules.function_aliases or holds:
+        sweep.opened[-1].returns = f":{text}"[:TYPE_CHARS_MAX]
 
 
 def read_return(sweep: Sweep, value: Node, *, yields: bool) -> None:

@@ -19,7 +19,7 @@ WRAPPERS = frozenset(
     "Pin Weak CachePadded ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard RefMut unique_ptr shared_ptr weak_ptr reference_wrapper optional NiceMock NaggyMock StrictMock Task ValueTask Lazy CompletableFuture Future "
     "Self Type Awaited Pick Omit".split()
 )
-#: generic types that hold elements of their last argument (tuple and Generator: of their first)
+#: generic types that hold elements, mostly of their last argument
 CONTAINERS = frozenset(
     "list List set Set frozenset tuple Tuple dict Dict Sequence Iterable Iterator Collection "
     "Mapping MutableMapping MutableSequence Generator AsyncIterator AsyncIterable deque Deque "
@@ -29,6 +29,11 @@ CONTAINERS = frozenset(
     "MutableSet MutableCollection LinkedHashMap LinkedHashSet TreeMap TreeSet ArrayDeque ConcurrentHashMap "
     "stack queue priority_queue unordered_set multimap span initializer_list".split()
 )
+#: those that hold elements of their first argument, and of their second
+_BY_FIRST = frozenset(
+    "tuple Tuple Generator vector deque set unordered_set list stack queue priority_queue span".split()
+)
+_BY_SECOND = frozenset({"map", "unordered_map", "multimap"})
 #: begins a chain that means its value, in place of a type's name: TypeScript's `typeof x`
 ITSELF = "="
 #: generic types for a value of any of their arguments
@@ -169,14 +174,20 @@ def _alternatives_of(text: str) -> list[str]:
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
         if last in CONTAINERS and arguments:
-            element_type = arguments[0] if last in ("tuple", "Tuple", "Generator") else arguments[-1]
-            return _mark_elements(list(alternatives(element_type)))
+            return _mark_elements(list(alternatives(_element_type(last, arguments))))
         return [name]
     if tail and not tail.startswith(("=", "{", "where")):  # Go parameter lists: "name Type"
         second = _NAME.match(tail)
         if second is not None and tail[0] not in "(,":
             return _alternatives_of(tail)
     return [name]
+
+
+def _element_type(container: str, arguments: list[str]) -> str:
+    """Return the type argument for the elements: allocators, orders and sizes follow in C++."""
+    if container in _BY_FIRST or arguments[-1][0].isdecimal():
+        return arguments[0]
+    return arguments[1] if container in _BY_SECOND and len(arguments) > 1 else arguments[-1]
 
 
 @functools.lru_cache(maxsize=20_000)

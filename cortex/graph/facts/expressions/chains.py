@@ -35,6 +35,8 @@ EITHER_MAX = 3
 PASSES_MAX = 60
 #: ends the chain of the target of C++'s iterator or pointer, `*i`
 POINTED = "[*]"
+#: ends the chain of an argument that is the address of its value, C++'s `&x`
+ADDRESS = "[&]"
 #: begins a name that is looked up from the outermost name space, whatever encloses it: C++'s
 #: and Ruby's `::save`, PHP's `\\save`
 ROOT_MARK = "\\"

@@ -22,6 +22,8 @@ from cortex.graph.facts.grammars import Syntax
 
 #: how often a line of a file is parsed again, for nested macros
 READ_AGAIN_MAX = 8
+#: characters of a class before a macro in it
+CLASS_MAX = 20_000
 
 _OPEN = re.compile(r"([ \t]*)[a-z_]\w*(?:::\w+)*![ \t]*\{[ \t]*")
 _ITEM = re.compile(
@@ -58,6 +60,16 @@ _ANNOTATION = (
     r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF|NONNULL)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
     r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
     r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?))"
+)
+#: a word before a macro that is no result's type: the macro may be the type itself
+_NO_RESULT_BEFORE = re.compile(
+    r"\b(?:static|inline|extern|virtual|const|constexpr|explicit|friend|unsigned|return|else|do|case|goto|throw|new|delete)[ \t]$"
+)
+_BRACE = re.compile("[{}]")
+_CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
+#: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
+_SPACES = re.compile(
+    r"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+((?:(?:inline[ \t]+)?namespace\b[ \t\w:]*\{[ \t]*)+|\}[ \t}]*)$"
 )
 #: ends of a line after which such a word is a call or a value: a directive, a comment, an
 #: unfinished statement
@@ -98,7 +110,10 @@ _MARKS = re.compile(
     rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
     rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
     rf"|\b(?P<held>{_MACROS})(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
+    rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+    rf"|^[ \t]+(?P<member>{_MACRO}{_ARGUMENTS})[ \t]*$(?=\s*[\w~}}/#\[])"
+    rf"|(?<=>[ \t])(?P<templated>{_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
@@ -116,7 +131,8 @@ _TEST = re.compile(
 #: word of each annotation in `after`
 _TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
 _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)")
-_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}))")
+_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
+_TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
 _BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
@@ -140,9 +156,14 @@ _EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
 
 
 def unmark(text: str) -> str:
-    """Return C++ without the marks unknown to its grammar, with as many characters and lines."""
+    """Return C++ without the marks unknown to its grammar, with as many lines.
+
+    The rest of a line stays at its column.
+    """
     if "METHOD" in text or "FIXTURE" in text:
         text = _TEST.sub(_name_test, text)
+    if "namespace" in text and (spaces := dict(reversed(_SPACES.findall(text)))):
+        text = re.sub(rf"(?m)^[ \t]*({'|'.join(spaces)})[ \t]*$", lambda match: spaces[match[1]], text)
     parts: list[str] = []
     done = 0
     for at in sorted(set(_mark_starts(text))):
@@ -173,6 +194,8 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
+    for match in _TEMPLATED.finditer(text):
+        yield match.end()
     for match in _BETWEEN_END.finditer(text):
         end = match.start() + 1
         for macro in _BETWEEN_LINE.finditer(text, text.rfind("\n", 0, end) + 1, end):
@@ -204,12 +227,26 @@ def _blank_mark(match: re.Match[str]) -> str:
     start = match.start()
     if kind == "block" and text[:first].rstrip()[-1:] not in _ENDS:
         return match[0]
+    if kind == "member" and not _is_in_class(text, first):
+        return match[0]
+    if kind == "convention" and _NO_RESULT_BEFORE.search(text, begin, first):
+        return match[0]
     if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
         return match[0]
     if kind == "between" and _NO_TYPE.search(text, begin, first) and _NAME_NEXT.match(text, last):
         inside = _TYPE_INSIDE.fullmatch(match[0])
         return f"{' ' * inside.start(1)}{inside[1]} " if inside else match[0]
     return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
+
+
+def _is_in_class(text: str, at: int) -> bool:
+    """Return True if a line is directly in the body of a class."""
+    depth, after = 0, max(0, at - CLASS_MAX)
+    for brace in reversed([*_BRACE.finditer(text, after, at)]):
+        depth += 1 if brace[0] == "}" else -1
+        if depth < 0:
+            return _CLASS_HEAD.search(text, after, brace.start()) is not None
+    return False
 
 
 def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:

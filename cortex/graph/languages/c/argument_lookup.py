@@ -4,6 +4,7 @@ Pure.
 
 from __future__ import annotations
 
+from cortex.graph.facts.expressions.chains import ADDRESS
 from cortex.graph.facts.facts import Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
@@ -20,7 +21,7 @@ def associated_functions(
     for chain in reference.passed:
         if chain[:1] in "#?":
             continue
-        for value in evaluator.evaluate(chain, path, reference.scope, reference.at):
+        for value in evaluator.evaluate(chain.removesuffix(ADDRESS), path, reference.scope, reference.at):
             if value.tag == "inst" and project.home(value.path) == C_HOME:
                 name_space = _space_of(project, project.definition(value.ref).scope)
                 values.update(dict.fromkeys(in_scope(project, C_HOME, name_space, reference.chain, path)))

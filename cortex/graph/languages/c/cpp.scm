@@ -46,7 +46,8 @@
 (field_declaration declarator: [(_ parameters: (_ "..." @param.type)) (_ declarator: (_ parameters: (_ "..." @param.type)))])
 (declaration declarator: [(_ parameters: (_ (optional_parameter_declaration) "..." @param.type)) (_ declarator: (_ parameters: (_ (optional_parameter_declaration) "..." @param.type)))])
 (field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (reference_declarator (field_identifier) @bind.name) (array_declarator (field_identifier) @bind.name)])
-(declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] value: (_) @bind.value))
+(declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] value: [(initializer_list . (_) @bind.value .) (_) @bind.value]))
+(lambda_capture_initializer left: (identifier) @bind.name right: (_) @bind.value)
 (declaration type: [(type_identifier) (qualified_identifier) (template_type) (struct_specifier) (primitive_type) (sized_type_specifier)] @bind.type
   declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (reference_declarator (identifier) @bind.name) (array_declarator (identifier) @bind.name)
   (init_declarator declarator: (identifier) @bind.name) (init_declarator declarator: (_ (identifier) @bind.name))])

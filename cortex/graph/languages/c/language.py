@@ -17,12 +17,19 @@ from cortex.graph.languages.c.steps import (
     parameter_types,
     plain_type,
     reachable_methods,
+    skip_library,
     take_associated,
     take_from_other_files,
     value_of_pair,
     visible,
 )
-from cortex.graph.languages.c.syntax import describe_argument, parameter_type, pointee_chain
+from cortex.graph.languages.c.syntax import (
+    describe_argument,
+    parameter_type,
+    pointee_chain,
+    result_type,
+    template_flags,
+)
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
 from cortex.terms.languages import family_of
@@ -106,12 +113,15 @@ CPP = Language(
         shared="project",
         includes=True,
         overloads=True,
+        type_arguments=True,
     ),
     syntax=replace(
         C.syntax,
         queries=("cpp",),
         argument=describe_argument,
         parameter_type=parameter_type,
+        result_type=result_type,
+        flags=template_flags,
         readers={"pointer_expression": pointee_chain},
         test_name=read_test_macro,
         mocked=mocked_chain,
@@ -126,6 +136,7 @@ CPP = Language(
     find_module=find_module,
     own_members=own_members,
     missing_member=(value_of_pair,),
+    member_call=(skip_library,),
     bare_call=(take_associated, take_from_other_files),
     methods_by_name=(reachable_methods,),
     visible=visible,

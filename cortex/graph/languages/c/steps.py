@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import SECOND
+from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import Value
@@ -19,11 +20,28 @@ from cortex.graph.resolution.modules.linkage import (
     reachable_definitions,
 )
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.types.conversions import ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
-from cortex.graph.resolution.types.overloads import Overloads
+from cortex.graph.resolution.types.conversions import (
+    ELEMENTS,
+    FREE_TYPE,
+    MACRO_TEXT,
+    UNDECIDED,
+    WIDE_TEXT,
+    bare_cpp_type,
+    cpp_fit,
+)
+from cortex.graph.resolution.types.overloads import CERTAIN, LIKELY, Overloads
 
+#: begins the chains of names in the library's name space
+_LIBRARY = "std."
 #: literals → the names of their types
-_LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
+_LITERALS_OF_CPP = {
+    "String": "char*",
+    "boolean": "bool",
+    "null": "null",
+    "fn": "fn",
+    WIDE_TEXT: "wchar_t*",
+    MACRO_TEXT: f"{LIKELY}char*",
+}
 _GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
 
 
@@ -83,6 +101,19 @@ def take_from_other_files(calls: Calls, callee: Callee) -> None:
     callee.values = tuple(Value("def", *ref) for ref in fitting) or callee.values
 
 
+def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return no edges for a library's function that the project overloads, `std::to_string(1)`,
+    unless the overload surely takes the arguments.
+    """
+    reference, refs = callee.reference, calls.targets.callable_refs(callee.values, -1)
+    if not reference.chain.startswith(_LIBRARY) or not refs or not reference.passed:
+        return None
+    calls.targets.narrowed = True
+    is_function = all(calls.project.definition(ref).kind == "function" for ref in refs)
+    taken = calls.targets.overloads.may_take(refs, reference, CERTAIN)
+    return iter(()) if is_function and not taken else None
+
+
 def plain_type(text: str) -> str:
     name = bare_cpp_type(text.lstrip(":"))
     return "char*" if name == "char" else name  # declared types lack the stars
@@ -93,11 +124,15 @@ def literal_type(name: str) -> str:
 
 
 def parameter_types(
-    _overloads: Overloads, _ref: Ref, parameters: Sequence[Parameter], _arguments: Sequence[str]
+    overloads: Overloads, ref: Ref, parameters: Sequence[Parameter], _arguments: Sequence[str]
 ) -> list[str]:
-    """Return the plain types of parameters."""
-    return [
+    """Return the plain types of parameters, `T` for those of a template."""
+    free_names = overloads.type_parameters(ref)
+    types = [
         bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT)) for parameter in parameters
+    ]
+    return [
+        FREE_TYPE + name[len(bare) :] if (bare := name.rstrip("*")) in free_names else name for name in types
     ]
 
 

@@ -4,13 +4,54 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.expressions.chains import POINTED, chain_of, child_of, text_of
-from cortex.graph.facts.facts import DEFAULT, MANY
+from cortex.graph.facts.expressions.chains import ADDRESS, POINTED, UNKNOWN, chain_of, child_of, text_of
+from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.resolution.types.conversions import MACRO_TEXT, WIDE_TEXT
 
 _POINTERS = frozenset({"pointer_declarator", "array_declarator"})
+_TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
+_WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
 ANYTHING_MORE = "..."
+
+
+def template_flags(node: Node, _owner: Node | None, _scope: str) -> tuple[str, ...]:
+    """Return the flag that holds the names of a template's parameters; () outside of templates."""
+    parameters = _template_parameters(node)
+    return (GENERIC + ",".join(map(_parameter_name, parameters)),) if parameters else ()
+
+
+def result_type(node: Node) -> str:
+    """Return a result's type; of `template <class T = Disk> T *make()` the default, `Disk`."""
+    text = text_of(node)
+    function = node.parent
+    while function is not None and function.type not in _WITH_RESULTS:
+        function = function.parent
+    for parameter in _template_parameters(function) if function is not None else ():
+        default = parameter.child_by_field_name("default_type")
+        if default is not None and _parameter_name(parameter) == text:
+            return text_of(default)
+    return text
+
+
+def _template_parameters(node: Node) -> list[Node]:
+    """Return the parameters of the template around a definition."""
+    template = node.parent
+    if template is None or template.type != "template_declaration":
+        return []
+    parameters = template.child_by_field_name("parameters")
+    return [child for child in parameters.named_children if child.type != "comment"] if parameters else []
+
+
+def _parameter_name(parameter: Node) -> str:
+    """Return the name of a template's parameter, `_` without one."""
+    if parameter.type == "template_template_parameter_declaration":
+        parameter = parameter.named_children[-1]
+    name = parameter.child_by_field_name("name") or parameter.child_by_field_name("declarator")
+    if name is None and "type_parameter" in parameter.type and parameter.named_child_count:
+        name = parameter.named_child(0)
+    return text_of(name).lstrip(".& *") if name is not None else "_"
 
 
 def pointee_chain(node: Node, syntax: Syntax, depth: int) -> str | None:
@@ -20,9 +61,26 @@ def pointee_chain(node: Node, syntax: Syntax, depth: int) -> str | None:
     return f"{chain_of(child_of(node, 'argument'), syntax, depth + 1)}{POINTED}"
 
 
-def describe_argument(node: Node, _syntax: Syntax, _depth: int) -> str | None:
-    """Return the type of a number by its ending."""
-    return f"#{_number_type(text_of(node).lower())}" if node.type == "number_literal" else None
+def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the type of a number by its ending, of a text, of `TEXT("…")`, and of `&x`."""
+    if node.type == "number_literal":
+        return f"#{_number_type(text_of(node).lower())}"
+    if node.type in _TEXTS:
+        return f"#{WIDE_TEXT}" if text_of(node)[0] in "LuU" else None
+    if node.type == "call_expression":
+        return f"#{MACRO_TEXT}" if _is_text_macro(node) else None
+    if node.type == "pointer_expression" and node.children[0].type == "&":
+        chain = chain_of(child_of(node, "argument"), syntax, depth + 1)
+        return chain + ADDRESS if chain != UNKNOWN and chain[0] != "#" else UNKNOWN
+    return None
+
+
+def _is_text_macro(call: Node) -> bool:
+    """Return True for a macro's call with a text as its only argument."""
+    name, arguments = child_of(call, "function"), child_of(call, "arguments")
+    if name is None or arguments is None or name.type != "identifier" or arguments.named_child_count != 1:
+        return False
+    return arguments.named_children[0].type in _TEXTS and text_of(name).isupper()
 
 
 def _number_type(text: str) -> str:

@@ -14,7 +14,8 @@ from cortex.graph.languages.java.library import JAVA_METHODS
 from cortex.graph.languages.kotlin.extensions import passed_to
 from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.types.overloads import BOXES, LIKELY
+from cortex.graph.resolution.types.overloads import LIKELY
+from cortex.graph.resolution.types.plain_types import BOXES
 
 
 def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:

@@ -95,8 +95,8 @@ class Kotlin:
         is_settled = any(value.tag != "def" for value in members) and not extensions.is_evident(
             receiver, path
         )
-        if members and not own_members and is_settled:
-            return members
+        if members and not own_members and is_settled and not block:
+            return members  # else perhaps an extension: its block's receiver hides outer members
         candidates = extensions.find(name, path, owners, receiver) if owners or receiver else []
         refs = [candidate.ref for candidate in candidates] if block else extensions.nearest(candidates, count)
         return tuple(Value("def", *ref) for ref in refs[:_SEVERAL_MAX]) or members

@@ -164,6 +164,7 @@ RUBY = Language(
         calls_by_name=True,
         makes_by_new=True,
         bare_super=True,
+        twins=True,
         library_methods=RUBY_METHODS,
         included_hook="included",
         self_names=frozenset({"self"}),

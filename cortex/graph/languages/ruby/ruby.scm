@@ -21,6 +21,7 @@
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))
+(method_parameters [(optional_parameter name: (_) @param.name value: (call) @param.value) (keyword_parameter name: (_) @param.name value: (call) @param.value)])
 ([(block_parameters (identifier) @bind.name) (lambda_parameters (identifier) @bind.name) (destructured_parameter (identifier) @bind.name)])
 (block_parameters [(optional_parameter name: (_) @bind.name) (keyword_parameter name: (_) @bind.name)])
 (lambda_parameters [(optional_parameter name: (_) @bind.name) (keyword_parameter name: (_) @bind.name)])
@@ -32,6 +33,9 @@
 (assignment left: (instance_variable) @bind.name right: (_) @bind.value)
 (operator_assignment left: [(identifier) (instance_variable)] @bind.name right: (_) @bind.value)
 (assignment left: (constant) @bind.name right: (_) @bind.value)
+(call method: (identifier) @_let arguments: (argument_list . (simple_symbol) @bind.name) block: (_ body: (_ (_) @bind.value .)) (#any-of? @_let "let" "let!" "subject" "subject!"))
+(call method: (identifier) @bind.name !receiver !arguments block: (_ body: (_ (_) @bind.value .)) (#eq? @bind.name "subject"))
+(call method: (identifier) @_describe arguments: (argument_list . [(constant) (scope_resolution)] @described) block: (_) (#any-of? @_describe "describe" "context"))
 
 ([(block) (do_block) (lambda)] @block)
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.languages.defaults import with_default
 from cortex.graph.languages.swift.library import SWIFT_METHODS
-from cortex.graph.languages.swift.steps import call_extension, methods_with_labels, take_where_clause
+from cortex.graph.languages.swift.steps import (
+    call_extension,
+    find_module,
+    methods_with_labels,
+    take_where_clause,
+)
 from cortex.graph.languages.swift.types import extended_type
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -25,6 +30,7 @@ SWIFT = Language(
         labels=True,
         twins=True,
         named_twins=True,
+        qualified_names=True,
         self_names=frozenset({"self"}),
         implicit_self=True,
         shared="project",
@@ -58,6 +64,7 @@ SWIFT = Language(
         casts={"as_expression": "-1"},
         literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
     ),
+    find_module=find_module,
     bare_call=(take_where_clause,),
     member_call=(call_extension,),
     methods_by_name=(methods_with_labels,),

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from cortex.graph.facts.facts import Reference
 from cortex.graph.languages.swift.extensions import of_own_type, where_clause_members
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.project import Ref
+from cortex.graph.resolution.project import Project, Ref
+
+
+def find_module(project: Project, module: str, importer: str) -> str:
+    """Return the key of the project's names for one of its modules, `Sources/Shop/` or `Shop/`."""
+    home = project.home(importer)
+    paths = project.homes.get(home, [])
+    for folder in (f"Sources/{module}/", f"{module}/"):
+        if paths[(at := bisect_left(paths, folder)) : at + 1] and paths[at].startswith(folder):
+            return f"@{home}|"
+    return ""
 
 
 def take_where_clause(calls: Calls, callee: Callee) -> None:

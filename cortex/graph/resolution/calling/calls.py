@@ -5,7 +5,7 @@ of its name. Reads one file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -267,6 +267,9 @@ class Calls:
             and definitions[at].scope != definitions[around].qualified
         )
 
+    def _are_of_one_type(self, refs: Sequence[Ref]) -> bool:
+        return len({(self.project.home(ref[0]), self.project.definition(ref).scope) for ref in refs}) == 1
+
     def call_by_name(self, reference: Reference, name: str) -> Iterator[Edge]:
         """Yield the edges of a call that only its name tells."""
         if name in COMMON or len(name) < 3 or self.is_outside(reference.chain):
@@ -277,6 +280,8 @@ class Calls:
         refs = plausible_methods(self.project, self.path, reference, methods)
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
+        if len(refs) > 1 and reference.passed and self.rules.overloads and self._are_of_one_type(refs):
+            refs, self.targets.narrowed = self.targets.overloads.choose(refs, reference), True
         if len(refs) > CANDIDATES_MAX:  # those of unnamed classes override others of that name
             refs = [
                 ref for ref in refs if UNNAMED not in self.project.definition(ref).scope.rpartition(".")[2]

@@ -184,6 +184,8 @@ class Targets:
             refs = first_parts(self._project, refs)
         if len(refs) > 1 and self._rules.uncallable_types:  # a struct's name is not callable
             refs = [ref for ref in refs if self._project.definition(ref).kind in CALLABLE_KINDS] or refs
+        elif len(refs) > 1:  # nor is an interface: Kotlin's functions may have its name
+            refs = [ref for ref in refs if self._project.definition(ref).kind != "interface"] or refs
         if len(refs) > 1 and arguments >= 0 and not self._rules.any_arguments:
             taking = [ref for ref in refs if self.takes(ref, arguments)]
             none = [ref for ref in taking if not (arguments or self._project.definition(ref).parameters)]

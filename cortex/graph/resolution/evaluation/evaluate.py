@@ -457,7 +457,7 @@ class Evaluator:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
                 elif value.tag == "inst" and stars:  # a type parameter: its bound
                     values.append(value._replace(tag="list", depth=stars))
-                elif value.tag in ("ext", "inst", "list"):
+                elif value.tag in ("ext", "inst", "list", "iter"):
                     values.append(value._replace(depth=value.depth + stars))
         values += self._deref_values(values, text, path, scope) if "<" in text else ()
         if generic:

@@ -165,7 +165,7 @@ class Results:
         return merge_values(self.returned(getter.ref) for getter in getters)
 
     def aliased(self, value: Value) -> tuple[Value, ...]:
-        """Return the container of a C++ alias, `typedef vector<Disk> Disks`."""
+        """Return the container or iterator of a C++ alias, `typedef vector<Disk> Disks`."""
         if value.tag != "def" or self._project.home(value.path) != C_HOME:
             return ()
         definition = self._project.definition(value.ref)
@@ -176,7 +176,7 @@ class Results:
         if before is None:
             return self._recursion.answer(key, ())
         values = self._values.declared(definition.returns[1:], *value.ref)
-        containers = tuple(container for container in values if container.tag == "list")
+        containers = tuple(container for container in values if container.tag in ("list", "iter"))
         self._recursion.leave(key, before, containers)
         return containers
 

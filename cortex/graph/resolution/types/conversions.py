@@ -5,6 +5,7 @@ Pure.
 from __future__ import annotations
 
 import functools
+import re
 
 #: the result if the project's types decide
 UNDECIDED = -1.0
@@ -18,6 +19,10 @@ _INTEGERS = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool
 _NUMBERS = _INTEGERS | {"double", "float"}
 #: string types, which also accept a literal
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
+#: a type that the code names for its characters, `char_t`, `TCHAR`
+_CHARACTER = re.compile(r"(?!wchar)(?:\w*_)?t?char(?:_t|_type)?", re.IGNORECASE)
+#: kinds of texts: `L"…"`, and a macro with a text as its argument
+WIDE_TEXT, MACRO_TEXT = "wide", "macro"
 _WORDS = frozenset("const volatile struct class enum typename register constexpr".split())
 #: the type of forwarded variadic arguments, for the variant of a function without `...`
 ARGUMENT_LIST = "va_list"
@@ -27,8 +32,8 @@ _OF_TEMPLATE = 4.5
 ELEMENTS = frozenset(
     "vector map set list deque array pair tuple unordered_map unordered_set optional".split()
 )
-#: characters of the longest template parameter's name
-_FREE_CHARACTERS = 2
+#: the type of a template's parameter
+FREE_TYPE = "T"
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -54,6 +59,8 @@ def bare_cpp_type(text: str) -> str:
         name = ("unsigned" if "unsigned" in words else "") + (" long" if wide else "") or "int"
         if "char" in words:
             name = "char"
+    if "char" in name.lower() and _CHARACTER.fullmatch(name):
+        name = "char"
     return _WIDTHS.get(name, name).strip() + stars
 
 
@@ -64,8 +71,7 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
     """
     if wanted == actual:
         return 5.0
-    free = len(wanted.rstrip("*")) <= _FREE_CHARACTERS and wanted.rstrip("*").isupper()
-    if free:  # before any conversion
+    if wanted.rstrip("*") == FREE_TYPE:  # before any conversion
         return 0.5 if wanted.endswith("*") else _OF_TEMPLATE
     if actual == "fn":
         return None if wanted in _NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
@@ -77,6 +83,8 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
         if wanted.rstrip("*") == actual:
             return 4.0  # a pointer to it
         return None if wanted in _TEXTS or wanted.endswith("*") or wanted == "fn" else 0.0
+    if actual == "wchar_t*":
+        return None if wanted == "char*" or wanted in _NUMBERS - {"bool"} or wanted in _TEXTS else 0.0
     if actual == "char*":
         return (
             2.0
@@ -84,7 +92,7 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
             else 1.0
             if wanted in ("bool", "void*")
             else None
-            if wanted in _NUMBERS
+            if wanted in _NUMBERS or wanted == "wchar_t*"
             else 0.0
         )
     if actual in _TEXTS:

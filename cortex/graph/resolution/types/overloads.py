@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK, WIDENING
-from cortex.graph.facts.expressions.chains import POINTED
+from cortex.graph.facts.expressions.chains import ADDRESS, POINTED
 from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.modules.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import (
@@ -20,31 +21,13 @@ from cortex.graph.resolution.types.arity import (
     match_parameters,
     type_parameter_names,
 )
-from cortex.graph.resolution.types.plain_types import (
-    PRIMITIVES,
-    bare_type,
-)
+from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMITIVES, bare_type
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: ends a chain with a call
 _CALL = re.compile(r"\(_?(\d*)\)$")
 #: assignments that are followed to find a type
 FOLLOWED_MAX = 3
-BOXES = {
-    "Integer": "int",
-    "Long": "long",
-    "Double": "double",
-    "Float": "float",
-    "Boolean": "boolean",
-    "Character": "char",
-    "Byte": "byte",
-    "Short": "short",
-}
-#: C#'s types that are no function types
-_NO_FUNCTIONS = frozenset(
-    "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
-    "IList ICollection Dictionary IDictionary HashSet Regex CultureInfo Encoding StringComparison".split()
-)
 #: supertypes of a string
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
 #: supertypes of a boxed number
@@ -54,7 +37,7 @@ _OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Seri
 #: begins a probable type: it counts only if a candidate takes exactly that type
 LIKELY = "?"
 #: least fit of a parameter that certainly takes its argument
-_CERTAIN = 0.8
+CERTAIN = 0.8
 
 
 def strip_name(passed: str) -> str:
@@ -78,6 +61,8 @@ class Overloads:
         self.rules = self.language.rules
         #: (chain, scope, byte) → type of an argument
         self._passed: dict[tuple[str, int, int], str] = {}
+        #: bare name → the project's type of an argument, which the file may only name in full
+        self._types: dict[str, Ref] = {}
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Return those of `refs` that take the arguments after `skipped` parameters; the best if it
@@ -93,7 +78,7 @@ class Overloads:
         ]
         if not scored:
             return list(refs)
-        sure = [(score, ref) for score, ref in scored if score[0] >= _CERTAIN]
+        sure = [(score, ref) for score, ref in scored if score[0] >= CERTAIN]
         # Variadic functions count only if no other takes the arguments.
         if any(total >= 0 for (_, total), _ in sure) or not any(
             least > 0 and total >= 0 for (least, total), _ in scored
@@ -106,14 +91,17 @@ class Overloads:
             return fitting
         # A possible external type is no more likely than a type that accepts anything.
         guessed = self.rules.counted_arguments and any(argument_types) and not leading[0][0]
-        if self.rules.abstract_types and leading[0][0] < _CERTAIN:
+        if self.rules.abstract_types and leading[0][0] < CERTAIN:
             guessed = guessed or any(not least for (least, _), _ in scored)
         return fitting if guessed else [leading[0][1]]
 
-    def may_take(self, refs: Sequence[Ref], reference: Reference) -> bool:
-        """Return True if one of `refs` may take the arguments of a call."""
+    def may_take(self, refs: Sequence[Ref], reference: Reference, least: float = 0.0) -> bool:
+        """Return True if one of `refs` may take the arguments of a call; each of a known type with
+        a fit of at least `least`.
+        """
         argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
-        return any(self._score(ref, argument_types, names) is not None for ref in refs)
+        scores = (self._score(ref, argument_types, names) for ref in refs)
+        return any(score is not None and score[0] >= least for score in scores)
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
         """Return the types of the arguments, "" if not evident."""
@@ -200,7 +188,8 @@ class Overloads:
         unused = max(0, len(parameters) - len(argument_types) - many)
         total = sum(fitting, 0.0)
         if self.rules.summed_fits:
-            return self._worst_fit(fitting, argument_types), 10 + total - 0.05 * unused - 0.3 * many
+            less = 0.0 if self.rules.declared_defaults else 0.05 * unused  # C++ weighs no defaults
+            return self._worst_fit(fitting, argument_types), 10 + total - less - 0.3 * many
         # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.rules.inherited_defaults else unused + 0.3 * many
         return self._worst_fit(fitting, argument_types), max(0.0, total + 0.1 * len(fits) - less)
@@ -208,32 +197,24 @@ class Overloads:
     def _score_of_java(self, ref: Ref, argument_types: Sequence[str]) -> tuple[float, float] | None:
         types = [parameter.type for parameter in self.project.definition(ref).parameters]
         rest_type = types[-1][2:] if types and types[-1].startswith(MANY) else ""
-        if len(types) == len(argument_types):
-            fits = [
-                self._fit(self._bare_type(expected), other)
-                for expected, other in zip(types, argument_types, strict=True)
-            ]
+        readings = [types] if len(types) == len(argument_types) else []
+        if rest_type and len(argument_types) >= len(types) - 1:
+            readings.append([*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)])
+        for wanted in readings:
+            pairs = zip(wanted, argument_types, strict=True)
+            fits = [self._fit(self._bare_type(expected), other) for expected, other in pairs]
             fitting = [fit for fit in fits if fit is not None]
             if len(fitting) == len(fits):
-                return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) + 0.1 * len(fits)
-        if not rest_type or len(argument_types) < len(types) - 1:
-            return None
-        wanted = [*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)]
-        fits = [
-            self._fit(self._bare_type(expected), other)
-            for expected, other in zip(wanted, argument_types, strict=True)
-        ]
-        fitting = [fit for fit in fits if fit is not None]
-        if len(fitting) < len(fits):
-            return None
-        return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) - 100
+                more = 0.1 * len(fits) if wanted is types else -100
+                return self._worst_fit(fitting, argument_types), sum(fitting, 0.0) + more
+        return None
 
     def _worst_fit(self, fits: Sequence[float], argument_types: Sequence[str]) -> float:
         if not any(argument_types):
             return 0.0
         pairs = zip(fits, argument_types, strict=True)
         return min(
-            (fit for fit, other in pairs if other not in ("", "null") and other[:2] != "fn"), default=_CERTAIN
+            (fit for fit, other in pairs if other not in ("", "null") and other[:2] != "fn"), default=CERTAIN
         )
 
     def _bare_type(self, text: str) -> str:
@@ -309,7 +290,7 @@ class Overloads:
         """Return the fit of C#'s unnamed function for a parameter that is no known function
         type.
         """
-        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
+        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
         own_type = self.project_type(wanted)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
@@ -327,7 +308,7 @@ class Overloads:
         for value in self.evaluator.evaluate(name, self.path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
-        return None
+        return self._types.get(name)
 
     def supertype_fit(self, wanted: str, actual: str) -> float | None:
         """Return the fit of a type for one of its supertypes; unknown ones may fit."""
@@ -360,6 +341,9 @@ class Overloads:
             return ""
         if chain.replace("_", "").isalnum():
             return self._variable_type(chain, scope, at, depth)
+        if chain.endswith(ADDRESS):
+            pointed = self._type_of(chain[: -len(ADDRESS)], scope, at, depth + 1)
+            return pointed and f"{pointed}*"
         if chain.endswith(POINTED):
             return self._instance_type(chain, scope, at) or self._type_of(
                 chain[: -len(POINTED)], scope, at, depth + 1
@@ -376,6 +360,7 @@ class Overloads:
                 method for method in methods if accepts_count(method, count, self.rules.default_arguments)
             ] or methods
             results = {self._result_type(method) for method in fitting}
+            self._keep_types(values)
             is_construction = self.rules.capital_types and callee.isidentifier() and callee[0].isupper()
             outside = (
                 "" if results else callee if is_construction else self._outside_type(callee)
@@ -411,8 +396,17 @@ class Overloads:
             definition = self.project.definition(values[0].ref)
             return definition.name if COMPANION in definition.flags else ""
         names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}
+        self._keep_types(values)
         # All platform variants of one type count.
         return names.pop() if len(names) == 1 and all(value.tag == "inst" for value in values) else ""
+
+    def _keep_types(self, values: Sequence[Value]) -> None:
+        for value in values:
+            if (
+                value.tag in ("def", "inst")
+                and (type_definition := self.project.definition(value.ref)).kind in TYPE_KINDS
+            ):
+                self._types[type_definition.name] = value.ref
 
     def _result_type(self, definition: Definition) -> str:
         """Return the type that a call of a definition returns."""

@@ -25,6 +25,22 @@ _SAME = {
 _ANYTHING = frozenset({"Any", "AnyRef", "AnyVal"})
 _KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
 PRIMITIVES = frozenset((*WIDENING, "boolean"))
+#: Java's types for values of primitive types
+BOXES = {
+    "Integer": "int",
+    "Long": "long",
+    "Double": "double",
+    "Float": "float",
+    "Boolean": "boolean",
+    "Character": "char",
+    "Byte": "byte",
+    "Short": "short",
+}
+#: C#'s types that are no function types
+NO_FUNCTIONS = frozenset(
+    "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
+    "IList ICollection Dictionary IDictionary HashSet Regex CultureInfo Encoding StringComparison".split()
+)
 #: C#'s function types → number of parameters, -1 for the number of type arguments
 _FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
 #: C#'s value types: `?` makes them another type

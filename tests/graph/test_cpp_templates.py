@@ -1,0 +1,123 @@
+"""Targets of C++ calls by templates, texts, addresses, iterators, and macros that hide code."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graph.small_graphs import calls_in, project_of
+
+DISK = "class Disk {\n public:\n  int size() const;\n};\nclass Tape {\n public:\n  int size() const;\n};\n"
+#: subject → (text of `a.cpp`, line → targets of its calls, several for an unsure one)
+CASES = {
+    "a base gives its template's parameter": (
+        (
+            f"{DISK}template <class Self> class Option {{\n public:\n  Self *required();\n}};\n"
+            "class Flag : public Option<Flag> {\n public:\n  void check();\n};\n"
+            "void run(Flag *flag) {\n  flag->required()->check();\n}\n"
+        ),
+        {18: {"Option.required", "Flag.check"}},
+    ),
+    "a template's parameter has a default": (
+        (
+            f"{DISK}template <typename T = Disk> T *make();\ntemplate <typename T = Tape>\nT *take(int slot) {{ return 0; }}\n"
+            "void run() {\n  take(1)->size();\n}\n"
+        ),
+        {13: {"take", "Tape.size"}},
+    ),
+    "a template's parameter of any name takes anything": (
+        (
+            "struct App {\n  void add(int slot);\n  template <class AssignTo> void add(AssignTo &value) {}\n};\n"
+            "void run(App app, double *text) {\n  app.add(text);\n}\n"
+        ),
+        {6: {"App.add~2"}},
+    ),
+    "a wide text": (
+        (
+            "int load(const char *path);\nint load(const char *path) { return 0; }\nint load(const wchar_t *path) { return 1; }\n"
+            'void run() {\n  load("a");\n  load(L"a");\n}\n'
+        ),
+        {5: {"load"}, 6: {"load~2"}},
+    ),
+    "a text in a macro, and a type for characters": (
+        (
+            "typedef char char_t;\n#define TEXT(t) t\nclass Node {\n public:\n  Node child(string_view_t name) { return *this; }\n"
+            "  Node child(const char_t *name) { return *this; }\n};\n"
+            'void run(Node node) {\n  node.child(TEXT("a"));\n  node.child("a");\n}\n'
+        ),
+        {9: {"Node.child~2", "TEXT"}, 10: {"Node.child~2"}},
+    ),
+    "a macro with a text may return anything": (
+        '#define HASH(t) 7\nint save(int key) { return 1; }\nint save(long key) { return 2; }\nint run() {\n  return save(HASH("a"));\n}\n',
+        {5: {"HASH", "save|save~2"}},
+    ),
+    "an address is no value": (
+        "class App {};\nvoid retire(App *app) {}\nvoid retire(App &app) {\n  retire(&app);\n}\n",
+        {4: {"retire"}},
+    ),
+    "a type that the file names in full": (
+        (
+            "namespace cli {\nclass Validator {};\nclass Range : public Validator {\n public:\n  Range(int low, int high);\n};\n"
+            "class Other {};\nstruct Option {\n  void check(Other other);\n  void check(Validator validator);\n};\n}\n"
+            "void run(cli::Option *option) {\n  option->check(cli::Range(1, 2));\n}\n"
+        ),
+        {14: {"cli.Option.check~2", "cli.Range"}},
+    ),
+    "overloads of one type on an unknown receiver": (
+        (
+            "class Node {\n public:\n  void child_of(int at) {}\n  void child_of(const char *name) {}\n};\n"
+            'void run() {\n  unknown().child_of("a");\n}\n'
+        ),
+        {7: {"Node.child_of~2"}},
+    ),
+    "macros that open and close name spaces": (
+        (
+            "#define SHOP_BEGIN namespace shop { namespace impl {\n#define SHOP_END } }\n\n// memory\nSHOP_BEGIN\n"
+            "int save(int n) { return n; }\nSHOP_END\nint run() {\n  return shop::impl::save(1);\n}\n"
+        ),
+        {9: {"shop.impl.save"}},
+    ),
+    "macros between a result and a name": (
+        (
+            "class Text {\n public:\n  template <class T> SHOP_NODISCARD T as() const { return T(); }\n};\n"
+            "int SHOP_CALL sell(int n) { return n; }\nstatic UINT_PTR give(int n) { return 0; }\n"
+            "void run(Text text) {\n  text.as<int>();\n  sell(1);\n  give(1);\n}\n"
+        ),
+        {8: {"Text.as"}, 9: {"sell"}, 10: {"give"}},
+    ),
+    "macros without a semicolon in a class": (
+        (
+            "class Failure {\n  SHOP_FAILURE(Base, Failure)\n  SHOP_SIMPLE(Failure)\n  Failure(int a, int b) : Failure(a) {}\n"
+            "  static Failure missing(int name) { return Failure(name, 1); }\n};\nclass Other {\n  SHOP_FAILURE(Base, Other)\n"
+            "  static Other found(int name);\n};\nvoid run() {\n  Failure::missing(1);\n  Other::found(2);\n}\n"
+        ),
+        {12: {"Failure.missing"}, 13: {"Other.found"}},
+    ),
+    "iterators by name, of a map with an order, in a list of variables, in braces, in a capture": (
+        (
+            f"{DISK}typedef std::map<int, Disk *, Order> Disks;\ntypedef Disks::const_iterator Each;\n"
+            "class Shelf {\n public:\n  using iterator = std::vector<Tape, Pool>::iterator;\n  iterator begin();\n};\n"
+            "void run(Disks &disks, Shelf &shelf) {\n  Each disk = disks.begin();\n  disk->second->size();\n"
+            "  auto one = shelf.begin(), two = shelf.begin();\n  two->size();\n  auto tape{shelf.begin()};\n"
+            "  each([last = tape]() { last->size(); });\n}\n"
+        ),
+        {18: {"Disk.size"}, 20: {"Tape.size"}, 22: {"Tape.size"}},
+    ),
+    "a library's function that the project overloads": (
+        (
+            "struct Fault {};\nnamespace std {\ninline string to_string(const Fault &fault) { return string(); }\n}\n"
+            "void run(Fault fault, int n) {\n  std::to_string(n);\n  std::to_string(fault);\n}\n"
+        ),
+        {6: set(), 7: {"std.to_string"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_calls_lead_to_the_right_definitions(what):
+    text, wanted = CASES[what]
+    targets = {line: set() for line in wanted}
+    for edge in calls_in(project_of({"a.cpp": text}), "a.cpp"):
+        if edge.location.line in targets:
+            ids = [edge.target] if edge.target else edge.candidates
+            targets[edge.location.line].add("|".join(target_id.rpartition(":")[2] for target_id in ids))
+    assert targets == wanted
