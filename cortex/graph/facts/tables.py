@@ -182,6 +182,8 @@ class FileIndex:
         -1 as well if a type is declared for the constant earlier, or if the last of `places` binds
         the name again in an inner block. Of constants in blocks, the one among `places`.
         """
+        if not self.rules.scripts:
+            return -1
         number = self._holders.get((scope, name))
         if number is None:
             number = self._holders[scope, name] = self._find_holder(self.places(scope, name))

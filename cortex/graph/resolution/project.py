@@ -137,8 +137,10 @@ class Project:
 
     def index(self, path: str) -> FileIndex:
         """Return a file, unpacked. Raises KeyError for an unknown path."""
-        file_index = self._young.get(path)
-        return file_index if file_index is not None else self._unpack(path)
+        try:  # called more often than any other function
+            return self._young[path]
+        except KeyError:
+            return self._unpack(path)
 
     def _unpack(self, path: str) -> FileIndex:
         file_index = self._old.get(path) or FileIndex(self.packed[path], self._rules[path])
@@ -153,9 +155,11 @@ class Project:
         self._old.pop(path, None)
 
     def definition(self, ref: Ref) -> Definition:
-        path, at = ref  # called more often than any other function
-        index = self._young.get(path) or self._unpack(path)
-        return index.facts.definitions[at]
+        path, at = ref
+        try:
+            return self._young[path].facts.definitions[at]
+        except KeyError:
+            return self._unpack(path).facts.definitions[at]
 
     def id_of(self, ref: Ref) -> str:
         return self.ids(ref[0])[ref[1]]
@@ -171,7 +175,7 @@ class Project:
             definitions = index.facts.definitions
             ids = [""] * len(definitions)
             for at in sorted(range(len(definitions)), key=lambda at: OVERLOAD in definitions[at].flags):
-                name = definitions[at].qualified
+                name = definitions[at].shown
                 count = counts[name] = counts.get(name, 0) + 1
                 ids[at] = f"{prefix}:{name}" + (f"~{count}" if count > 1 else "")
             index.ids += ids

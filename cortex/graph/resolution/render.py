@@ -29,17 +29,17 @@ def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, An
     for index, definition in enumerate(facts.definitions):
         node = _node(
             project.id_of((path, index)),
-            definition.qualified,
-            definition.kind,
+            definition.shown,
+            "property" if definition.is_accessor else definition.kind,
             path,
             (definition.start_line, definition.end_line),
         )
-        if definition.kind in CALLABLE_KINDS:
+        if definition.kind in CALLABLE_KINDS and not definition.is_accessor:
             node |= _signature(definition)
         elif definition.kind in TYPE_KINDS:
             node |= _type_members(project, sets, (path, index))
         nodes.append(node)
-    counts = Counter(definition.qualified for definition in facts.definitions)
+    counts = Counter(definition.shown for definition in facts.definitions)
     for member in facts.members:
         name = f"{member.scope}.{member.name}"
         counts[name] += 1
@@ -87,7 +87,7 @@ def _type_members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any
     methods = [
         method
         for method in map(project.definition, sorted(refs[0] for refs in members.values()))
-        if method.kind == "method"
+        if method.kind == "method" and not method.is_accessor
     ]
     return {
         "methods": [{"name": method.name, **_signature(method)} for method in methods],

@@ -10,9 +10,20 @@ from tree_sitter import Node, Tree
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.expressions.function_values import value_references
+from cortex.graph.facts.expressions.property_reads import property_references
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
+from cortex.graph.sweep import (
+    accessors,
+    bases,
+    bindings,
+    definitions,
+    imports,
+    references,
+    scopes,
+    script,
+    signatures,
+)
 from cortex.graph.sweep.sweep import Sweep
 
 
@@ -32,7 +43,11 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
     spans = [opened.node.byte_range for opened in sweep.opened]
     values = value_references(tree, facts, spans, sweep.rules, sweep.syntax)
-    return msgspec.structs.replace(facts, references=(*facts.references, *values))
+    facts = msgspec.structs.replace(facts, references=(*facts.references, *values))
+    if not sweep.syntax.reads_properties:
+        return facts
+    reads = property_references(root, facts, spans, sweep.rules, sweep.syntax)
+    return msgspec.structs.replace(facts, references=(*facts.references, *reads))
 
 
 def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
@@ -76,6 +91,8 @@ def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> No
             signatures.read_result(sweep, node)
         case "aliased":
             signatures.read_alias(sweep, node)
+        case "accessor":
+            accessors.enter_accessor(sweep, node)
         case "companion":
             bindings.bind_companion(sweep, node)
         case "itself":  # Scala's `self =>`

@@ -11,6 +11,7 @@
 (local_function_statement name: (_) @name) @def.function
 (property_declaration name: (_) @name) @def.property
 (event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @def.property
+([(accessor_declaration) (arrow_expression_clause)] @accessor)
 
 (base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
 (base_list (primary_constructor_base_type type: (_) @base.extends))
