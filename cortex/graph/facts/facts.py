@@ -79,6 +79,8 @@ TYPE_ONLY = -1
 OPERATOR = -2
 #: flag of Scala's methods without a parameter list: their name alone is a call
 UNCALLED = "uncalled"
+#: flag of an accessor, or of such a method, that calls something
+RUNNING = "runs"
 #: kind of the reference of a property that is read or assigned, with `types` as a sum of these
 PROPERTY, READ, WRITTEN = "property", 1, 2
 #: begins the name of a getter, which hides no field: the field has the property's type; ends the

@@ -15,6 +15,7 @@ import msgspec
 
 from cortex.graph.facts.expressions.links import BETWEEN
 from cortex.graph.facts.facts import (
+    ACCESSOR,
     CONSTRUCTOR,
     EXPORTED,
     HOLDER,
@@ -232,6 +233,15 @@ class FileIndex:
                 if other.kind in TYPE_KINDS:
                     types.append(number)
         return self._outers[at]
+
+    def shown(self, at: int) -> str:
+        """Return a definition's name as the graph has it: a setter alone has its property's."""
+        definition = self.facts.definitions[at]
+        name = definition.shown
+        if not definition.is_accessor or name[-1] != ACCESSOR:
+            return name
+        getter = ACCESSOR + definition.name[:-1]
+        return name if getter in self.members.get(definition.scope, ()) else name[:-1]
 
     @property
     def narrowed_fields(self) -> set[str]:

@@ -175,7 +175,7 @@ class Project:
             definitions = index.facts.definitions
             ids = [""] * len(definitions)
             for at in sorted(range(len(definitions)), key=lambda at: OVERLOAD in definitions[at].flags):
-                name = definitions[at].shown
+                name = index.shown(at)
                 count = counts[name] = counts.get(name, 0) + 1
                 ids[at] = f"{prefix}:{name}" + (f"~{count}" if count > 1 else "")
             index.ids += ids

@@ -19,6 +19,7 @@ from cortex.graph.facts.facts import (
     ALIAS,
     LITERAL_ARGUMENT,
     OPERATOR,
+    PROPERTY,
     READ,
     TYPE_ONLY,
     Definition,
@@ -252,6 +253,9 @@ class _Resolver:
 
     def _may_lead(self, reference: Reference) -> bool:
         """Return True if the project defines the last name of a reference."""
+        if reference.kind == PROPERTY:  # most name fields
+            last = reference.chain.rpartition(".")[2]
+            return self.project.known_names.are_properties(self.rules.family, last)
         key = reference.kind, reference.chain
         leads = self._leading.get(key)
         if leads is None:

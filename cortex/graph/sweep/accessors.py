@@ -6,7 +6,6 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import ACCESSOR
-from cortex.graph.facts.grammars import Syntax
 from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
@@ -55,15 +54,13 @@ def _is_static(declaration: Node) -> bool:
     )
 
 
-def has_accessors(syntax: Syntax, declaration: Node) -> bool:
-    """Return True if a property has an accessor that is a definition."""
-    if syntax.property_of is None:
-        return False
-    body = declaration.child_by_field_name("accessors")
-    nodes = [declaration.child_by_field_name("value")] if body is None else body.named_children
-    return any(
-        node is not None
-        and node.type in (*syntax.accessors, "accessor_declaration")
-        and syntax.property_of(node)
-        for node in nodes
+def has_accessors(sweep: Sweep, declaration: Node) -> bool:
+    """Return True if a property has an accessor with a body, or with one in another type."""
+    listed, value = (declaration.child_by_field_name(place) for place in ("accessors", "value"))
+    if listed is None:
+        return value is not None and value.type in sweep.syntax.accessors
+    return (
+        sweep.stack[-1].kind == "interface"
+        or any(accessor.child_by_field_name("body") is not None for accessor in listed.named_children)
+        or any(child.text == b"abstract" for child in declaration.children if child.type in _MODIFIERS)
     )

@@ -94,7 +94,7 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         if _is_constant(sweep, name, name_node):
             sweep.keep(OpenDefinition(name, kind, "", -1, node, name_node))
     elif kind == "property":
-        if not accessors.has_accessors(sweep.syntax, node):
+        if not accessors.has_accessors(sweep, node):
             _define_member(sweep, name, kind, node)
     elif kind == "alias":
         _define_alias(sweep, name, captures["alias.of"][0], node)

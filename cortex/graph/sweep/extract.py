@@ -10,7 +10,7 @@ from tree_sitter import Node, Tree
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.expressions.function_values import value_references
-from cortex.graph.facts.expressions.property_reads import property_references
+from cortex.graph.facts.expressions.property_reads import with_property_reads
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.sweep import (
@@ -46,8 +46,7 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     facts = msgspec.structs.replace(facts, references=(*facts.references, *values))
     if not sweep.syntax.reads_properties:
         return facts
-    reads = property_references(root, facts, spans, sweep.rules, sweep.syntax)
-    return msgspec.structs.replace(facts, references=(*facts.references, *reads))
+    return with_property_reads(root, facts, spans, sweep.rules, sweep.syntax)
 
 
 def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:

@@ -23,6 +23,8 @@ from cortex.terms.kinds import TYPE_KINDS
 
 #: links of the longest chain that may be a function: `app.views.index`
 LINKS_MAX = 3
+#: a member of names alone
+PLAIN = re.compile(rb"[A-Za-z_][\w.]*")
 #: a string that names a function: `save`, `App\save`, `App\Disk::save`
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
@@ -109,13 +111,16 @@ def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:
         return (f"{owner_name}.{word}" if word.isidentifier() else ""), name
     if kind not in syntax.members:
         return _plain_chain(text_of(node)), node
+    text = node.text or b""
+    is_plain = PLAIN.fullmatch(text)  # the usual case
+    chain = text.decode("utf-8", "replace") if is_plain else chain_of(node, syntax)
     places = syntax.members[kind]
     last = (
         node.child_by_field_name(places[1])
         if not places[1].lstrip("-").isdigit()
         else node.named_children[-1]
     )
-    return _plain_chain(chain_of(node, syntax)), last if last is not None else node
+    return _plain_chain(chain), last if last is not None else node
 
 
 def _is_constructor(node: Node) -> bool:

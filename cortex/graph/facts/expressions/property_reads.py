@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of
-from cortex.graph.facts.expressions.function_values import FileNames, Scopes
-from cortex.graph.facts.facts import ACCESSOR, PROPERTY, READ, UNCALLED, WRITTEN, Facts, Reference
+from cortex.graph.facts.expressions.function_values import PLAIN, FileNames, Scopes
+from cortex.graph.facts.facts import ACCESSOR, PROPERTY, READ, RUNNING, UNCALLED, WRITTEN, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.terms.kinds import TYPE_KINDS
 
 #: a member that is not called
 _MEMBER = re.compile(rb"\.\s?([A-Za-z_]\w*)(?![\w(])")
 #: an assignment behind a name; of several kinds those that read the name, too
 _ASSIGNED = re.compile(rb"\s*(?:(=)(?![=>~])|(?:[-+*/%&|^]|\*\*|//|<<|>>|\?\?|&&|\|\|)=(?!=)|\+\+|--)")
-#: a receiver of names alone
-_PLAIN = re.compile(rb"[A-Za-z_][\w.]*")
 #: a receiver that is the instance itself
 _ITSELF = re.compile(rb"(?<![\w.])(?:self|this)$")
 #: flags of methods that run where they are named
@@ -33,13 +33,39 @@ _LABELS = frozenset({"subpattern", "name_colon", "value_argument_label", "type_a
 _LABELLED = frozenset({"anonymous_object_creation_expression", "initializer_expression"})
 
 
-def property_references(
+def with_property_reads(
+    root: Node, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
+) -> Facts:
+    """Return the facts with the references of kind PROPERTY, and RUNNING accessors marked. `spans`
+    as in `value_references`.
+    """
+    own = {
+        prefix + definition.name.strip(ACCESSOR)
+        for definition in facts.definitions
+        if not PROPERTY_FLAGS.isdisjoint(definition.flags)
+        for prefix in ("", "self.", "this.")
+    }
+    reads = tuple(_property_references(root, facts, spans, rules, syntax))
+    definitions = facts.definitions
+    if own:
+        uses = (use for use in (*facts.references, *reads) if use.kind not in ("type", "given"))
+        running = {use.scope for use in uses if use.kind == "call" or use.chain in own}
+        definitions = tuple(
+            msgspec.structs.replace(definition, flags=(*definition.flags, RUNNING))
+            if at in running and not PROPERTY_FLAGS.isdisjoint(definition.flags)
+            else definition
+            for at, definition in enumerate(definitions)
+        )
+    return msgspec.structs.replace(facts, definitions=definitions, references=(*facts.references, *reads))
+
+
+def _property_references(
     root: Node, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
 ) -> Iterator[Reference]:
-    """Yield the references of kind PROPERTY of a file. `spans` as in `value_references`."""
+    """Yield the references of kind PROPERTY of a file."""
     text, scopes = bytes(root.start_byte) + (root.text or b""), Scopes(spans)
     taken = {
-        reference.at + len(reference.chain) - len(reference.chain.rpartition(".")[2])
+        reference.at + reference.chain.rfind(".") + 1
         for reference in facts.references
         if reference.kind == "value"  # of a name, a value is a use as well
     }
@@ -51,7 +77,12 @@ def property_references(
     }
     # Of a property that is named like its type nothing tells the two apart.
     unclear = {binding.name.encode() for binding in facts.bindings if binding.value == f":{binding.name}"}
-    fields = {binding.name.rpartition(".")[2].encode() for binding in facts.bindings} - own.keys()
+    types = {at for at, definition in enumerate(facts.definitions) if definition.kind in TYPE_KINDS}
+    fields = {
+        binding.name.rpartition(".")[2].encode()
+        for binding in facts.bindings
+        if binding.scope in types or "." in binding.name
+    } - own.keys()
     places = [
         (match.start(1), match.end(1), True)
         for match in _MEMBER.finditer(text)
@@ -89,7 +120,7 @@ def _member_chain(name: Node, syntax: Syntax) -> str:
     if member is None or member.type not in syntax.members or member.type == "qualified_name":
         return ""
     text = member.text or b""
-    if _PLAIN.fullmatch(text):  # the usual case
+    if PLAIN.fullmatch(text):  # the usual case
         return text.decode("utf-8", "replace")
     chain = chain_of(member, syntax)
     receiver = chain.rpartition(".")[0]

@@ -62,25 +62,14 @@ def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
 
 #: declarations with accessors
 _PROPERTIES = frozenset({"property_declaration", "indexer_declaration", "event_declaration"})
-#: modifiers of properties that may have their bodies in other types
-_OPEN = frozenset({b"abstract", b"virtual", b"override"})
-
 
 def property_of(accessor: Node) -> tuple[Node, Node] | None:
-    """Return (property, its name) for an accessor with a body, or with one in another type.
-
-    An indexer has the name `this`.
-    """
+    """Return (property, its name) for an accessor; an indexer has the name `this`."""
     around = accessor.parent
     if around is not None and around.type == "accessor_list":
         around = around.parent
     if around is None or around.type not in _PROPERTIES:
         return None
-    if accessor.type == "accessor_declaration" and accessor.child_by_field_name("body") is None:
-        holder = around.parent.parent if around.parent is not None else None
-        open_words = {child.text for child in around.children if child.type == "modifier"} & _OPEN
-        if not open_words and (holder is None or holder.type != "interface_declaration"):
-            return None
     name = around.child_by_field_name("name")
     name = next((child for child in around.children if child.type == "this"), None) if name is None else name
     return (around, name) if name is not None else None

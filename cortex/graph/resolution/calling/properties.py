@@ -26,6 +26,8 @@ class Properties:
         self._path = path
         self._edges = edges
         self._rules = project.rules(path)
+        #: accessors have other names than their property
+        self._beside = bool(project.language(path).syntax.accessors)
 
     def edges_of(self, reference: Reference) -> Iterator[Edge]:
         receiver, name = split_chain(reference.chain)
@@ -60,17 +62,23 @@ class Properties:
         if owner.tag == "def" and not self._project.definition(owner.ref).has_members:
             return []
         past = owner.tag == "super"
-        values = self._evaluator.member(owner.ref, _accessor_name(name, written=written), past=past)
-        if not values:
-            name += "_=" * (written and self._rules.calls_without_arguments)
-            return self._plain(self._evaluator.member(owner.ref, name, past=past), written=written)
-        return self._accessors(values)
+        if self._beside:
+            key = _accessor_name(name, written=written)
+            if values := self._evaluator.member(owner.ref, key, past=past):
+                return self._accessors(values)
+            if not self._rules.computed_members:
+                return []
+        name += "_=" * (written and self._rules.calls_without_arguments)
+        return self._plain(self._evaluator.member(owner.ref, name, past=past), written=written)
 
     def _in_scope(self, reference: Reference, name: str, *, written: bool) -> list[Ref]:
         lookup, place = self._evaluator.scopes.lookup, (self._path, reference.scope, reference.at)
-        values, _ = lookup(_accessor_name(name, written=written), *place)
+        if self._beside:
+            values, _ = lookup(_accessor_name(name, written=written), *place)
+            if refs := self._accessors(values):
+                return refs
         name += "_=" * (written and self._rules.calls_without_arguments)
-        return self._accessors(values) or self._plain(lookup(name, *place)[0], written=written)
+        return self._plain(lookup(name, *place)[0], written=written)
 
     def _accessors(self, values: Sequence[Value]) -> list[Ref]:
         refs = [value.ref for value in values if value.tag == "def"]

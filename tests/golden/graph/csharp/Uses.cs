@@ -18,7 +18,7 @@ namespace Uses
         public int Plain { get; set; } = 1;
         public int Size => scale.Weigh(1);
         public int Weight { get { return scale.Weigh(2); } set { scale.Note(value); } }
-        public static int Count { get { return 0; } }
+        public static int Count { get { return new Scale().Weigh(3); } }
         public int this[int at] { get { return scale.Weigh(at); } set { scale.Note(value); } }
         public event System.Action Moved { add { scale.Note(1); } remove { scale.Note(2); } }
         int Own() { return Size + this.Weight; }

@@ -17,7 +17,7 @@ class Crate {
 }
 
 object Crate {
-  def count: Int = 0
+  def count: Int = new Scale().weigh(3)
 }
 
 class Sack {

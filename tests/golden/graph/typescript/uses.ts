@@ -10,7 +10,7 @@ class Crate {
   get size(): number { return this.scale.weigh(1); }
   get weight(): number { return this.scale.weigh(2); }
   set weight(n: number) { this.scale.note(n); }
-  static get count(): number { return 0; }
+  static get count(): number { return new Scale().weigh(3); }
   own(): number { return this.size + this.weight; }
 }
 
