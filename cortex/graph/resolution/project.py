@@ -167,14 +167,15 @@ class Project:
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's definitions; later ones of a qualified name get `~2`, `~3`.
 
-        Signatures of overloads count after the others, so that the plain id means the body.
+        Signatures of overloads count after the others, so that the plain id means the body; then
+        accessors: Kotlin's property may have a method's name.
         """
         index = self.index(path)
         if not index.ids:
             prefix, counts = self.module_id(path), dict[str, int]()
             definitions = index.facts.definitions
             ids = [""] * len(definitions)
-            for at in sorted(range(len(definitions)), key=lambda at: OVERLOAD in definitions[at].flags):
+            for at in sorted(range(len(definitions)), key=lambda at: _rank_of_id(definitions[at])):
                 name = index.shown(at)
                 count = counts[name] = counts.get(name, 0) + 1
                 ids[at] = f"{prefix}:{name}" + (f"~{count}" if count > 1 else "")
@@ -373,6 +374,11 @@ class Project:
         for ref in self.members_of(home, scope).get(name, ()):
             if self.definition(ref).has_members:
                 yield ref
+
+
+def _rank_of_id(definition: Definition) -> int:
+    """Return the place of a definition among those of its name, which get their numbers in order."""
+    return 1 if OVERLOAD in definition.flags else 2 if definition.is_accessor else 0
 
 
 def _is_found_by_name(definition: Definition, rules: Rules) -> bool:
