@@ -80,7 +80,9 @@ class Walker:
     def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
         """Run any operation but `path`. `start`: numbers of the target's nodes."""
         backward = operation not in FORWARD
-        if operation == "implementations" and all(self.graph.kind(number) in MEMBER_KINDS for number in start):
+        if operation == "implementations" and all(
+            self.graph.kind(number) in MEMBER_KINDS for number in start
+        ):
             methods = self.members.overriding(start)
             return self._limit_steps(
                 [Step(number, 1, edge) for number, edge in methods.items()], limits, scope

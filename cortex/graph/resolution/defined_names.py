@@ -33,9 +33,7 @@ class KnownNames:
         names = self._of[index.rules.family]
         names |= index.names
         self._properties[index.rules.family].update(
-            definition.name.strip(ACCESSOR)
-            for definition in facts.definitions
-            if RUNNING in definition.flags
+            definition.name.strip(ACCESSOR) for definition in facts.definitions if RUNNING in definition.flags
         )
         names.update(facts.exports)
         names.update(binding.name.rpartition(".")[2] for binding in facts.bindings if has_value(binding))

@@ -377,7 +377,7 @@ class Project:
 
 
 def _rank_of_id(definition: Definition) -> int:
-    """Return the place of a definition among those of its name, which get their numbers in order."""
+    """Return the rank of a definition among those of its name: their ids are numbered in order."""
     return 1 if OVERLOAD in definition.flags else 2 if definition.is_accessor else 0
 
 

@@ -63,6 +63,7 @@ def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
 #: declarations with accessors
 _PROPERTIES = frozenset({"property_declaration", "indexer_declaration", "event_declaration"})
 
+
 def property_of(accessor: Node) -> tuple[Node, Node] | None:
     """Return (property, its name) for an accessor; an indexer has the name `this`."""
     around = accessor.parent
