@@ -111,9 +111,9 @@ def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:
         return (f"{owner_name}.{word}" if word.isidentifier() else ""), name
     if kind not in syntax.members:
         return _plain_chain(text_of(node)), node
-    text = node.text or b""
-    is_plain = PLAIN.fullmatch(text)  # the usual case
-    chain = text.decode("utf-8", "replace") if is_plain else chain_of(node, syntax)
+    raw = node.text or b""
+    is_plain = PLAIN.fullmatch(raw)  # the usual case
+    chain = raw.decode("utf-8", "replace") if is_plain else chain_of(node, syntax)
     places = syntax.members[kind]
     last = (
         node.child_by_field_name(places[1])
