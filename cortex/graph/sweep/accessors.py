@@ -20,7 +20,7 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
     is_member = frame.kind in TYPE_KINDS or frame.kind == "container"
     if around is None or frame.block or not (is_member or frame.index < 0):
         return
-    whole, name_node = around
+    declaration, name_node = around
     word = node.child_by_field_name("name") if node.type not in sweep.syntax.accessors else None
     ending = sweep.syntax.accessors[node.type if word is None else text_of(word)]
     name = text_of(name_node) + ACCESSOR if ending else ACCESSOR + text_of(name_node)
@@ -37,9 +37,9 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
                 "method" if is_member else "function",
                 frame.qualified,
                 -1 if frame.kind == "container" else frame.index,
-                node if same else whole,
+                node if same else declaration,
                 name_node,
-                flags=(ACCESSOR, "static") if _is_static(whole) else (ACCESSOR,),
+                flags=(ACCESSOR, "static") if _is_static(declaration) else (ACCESSOR,),
             )
         )
     qualified = f"{frame.qualified}.{name}".lstrip(".")

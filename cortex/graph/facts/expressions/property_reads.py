@@ -39,7 +39,7 @@ def with_property_reads(
     """Return the facts with the references of kind PROPERTY, and RUNNING accessors marked. `spans`
     as in `value_references`.
     """
-    own = {
+    own_names = {
         prefix + definition.name.strip(ACCESSOR)
         for definition in facts.definitions
         if not PROPERTY_FLAGS.isdisjoint(definition.flags)
@@ -47,9 +47,9 @@ def with_property_reads(
     }
     reads = tuple(_property_references(root, facts, spans, rules, syntax))
     definitions = facts.definitions
-    if own:
+    if own_names:
         uses = (use for use in (*facts.references, *reads) if use.kind not in ("type", "given"))
-        running = {use.scope for use in uses if use.kind == "call" or use.chain in own}
+        running = {use.scope for use in uses if use.kind == "call" or use.chain in own_names}
         definitions = tuple(
             msgspec.structs.replace(definition, flags=(*definition.flags, RUNNING))
             if at in running and not PROPERTY_FLAGS.isdisjoint(definition.flags)
@@ -69,7 +69,7 @@ def _property_references(
         for reference in facts.references
         if reference.kind == "value"  # of a name, a value is a use as well
     }
-    own = {
+    own_names = {
         definition.name.strip(ACCESSOR).encode(): definition
         for definition in facts.definitions
         if not PROPERTY_FLAGS.isdisjoint(definition.flags)
@@ -82,14 +82,14 @@ def _property_references(
         binding.name.rpartition(".")[2].encode()
         for binding in facts.bindings
         if binding.scope in types or "." in binding.name
-    } - own.keys()
+    } - own_names.keys()
     places = [
         (match.start(1), match.end(1), True)
         for match in _MEMBER.finditer(text)
         if match[1] not in fields or not _ITSELF.search(text, max(0, match.start() - 5), match.start())
     ]
-    if own.keys() - unclear and rules.implicit_self:
-        names = re.compile(rb"(?<![\w.])(?:" + b"|".join(sorted(own.keys() - unclear)) + rb")(?![\w(])")
+    if own_names.keys() - unclear and rules.implicit_self:
+        names = re.compile(rb"(?<![\w.])(?:" + b"|".join(sorted(own_names.keys() - unclear)) + rb")(?![\w(])")
         places = sorted([*places, *((match.start(), match.end(), False) for match in names.finditer(text))])
         file = FileNames(facts, rules)
     for start, end, is_member in places:
@@ -103,7 +103,7 @@ def _property_references(
         if is_member:
             chain = _member_chain(node, syntax)
         else:
-            line = own[text[start:end]].line
+            line = own_names[text[start:end]].line
             chain = _bare_chain(node, file, scope, line, is_assigned=assigned is not None)
         if not chain:
             continue

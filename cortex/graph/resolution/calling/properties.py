@@ -27,7 +27,7 @@ class Properties:
         self._edges = edges
         self._rules = project.rules(path)
         #: accessors have other names than their property
-        self._beside = bool(project.language(path).syntax.accessors)
+        self._has_accessors = bool(project.language(path).syntax.accessors)
 
     def edges_of(self, reference: Reference) -> Iterator[Edge]:
         receiver, name = split_chain(reference.chain)
@@ -62,7 +62,7 @@ class Properties:
         if owner.tag == "def" and not self._project.definition(owner.ref).has_members:
             return []
         past = owner.tag == "super"
-        if self._beside:
+        if self._has_accessors:
             key = _accessor_name(name, written=written)
             if values := self._evaluator.member(owner.ref, key, past=past):
                 return self._accessors(values)
@@ -73,7 +73,7 @@ class Properties:
 
     def _in_scope(self, reference: Reference, name: str, *, written: bool) -> list[Ref]:
         lookup, place = self._evaluator.scopes.lookup, (self._path, reference.scope, reference.at)
-        if self._beside:
+        if self._has_accessors:
             values, _ = lookup(_accessor_name(name, written=written), *place)
             if refs := self._accessors(values):
                 return refs
