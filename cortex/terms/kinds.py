@@ -9,6 +9,8 @@ TYPE_KINDS = frozenset("class struct interface trait enum type".split())
 NAMED_TYPE_KINDS = TYPE_KINDS | frozenset("union module macro protocol record".split())
 #: kinds that can be called
 CALLABLE_KINDS = frozenset(("function", "method"))
+#: kinds of members that a type implements or overrides
+MEMBER_KINDS = frozenset(("method", "property"))
 #: kinds that count as functions of a file
 FUNCTION_KINDS = CALLABLE_KINDS | {"macro"}
 #: kinds in data chunks

@@ -182,6 +182,7 @@ CASES = {
         {
             (5, "a:Tape"),
             (10, "a:Disk.save"),
+            (11, "a:A.two"),
             (11, "a:Tape.save"),
             (12, "a:A.three"),
             (12, "a:Disk.save"),

@@ -19,7 +19,7 @@ from cortex.engines.graph.lookup.members import ARE_IS_A, Members
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
-from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.kinds import MEMBER_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, language_of
 
 #: kinds of steps, and their names in answers
@@ -303,7 +303,7 @@ class StepFinder:
 
     @cached_property
     def _are_methods(self) -> Array:
-        return self._are_of_kinds(("method",))
+        return self._are_of_kinds(MEMBER_KINDS)
 
     @cached_property
     def _have_bodies(self) -> Array:

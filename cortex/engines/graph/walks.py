@@ -17,7 +17,7 @@ from cortex.engines.graph.results import Step, Walk, WalkLimits, WalkScope
 from cortex.engines.graph.steps import DIRECT, DISPATCH, NO_STEPS, StepFinder, Steps, join_steps
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
-from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.kinds import MEMBER_KINDS, WHOLE_KINDS
 
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 #: numbers of the edge types whose source runs code
@@ -80,7 +80,9 @@ class Walker:
     def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
         """Run any operation but `path`. `start`: numbers of the target's nodes."""
         backward = operation not in FORWARD
-        if operation == "implementations" and all(self.graph.kind(number) == "method" for number in start):
+        if operation == "implementations" and all(
+            self.graph.kind(number) in MEMBER_KINDS for number in start
+        ):
             methods = self.members.overriding(start)
             return self._limit_steps(
                 [Step(number, 1, edge) for number, edge in methods.items()], limits, scope

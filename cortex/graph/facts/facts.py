@@ -9,6 +9,8 @@ chain after `:` is a type as declared (`types.py`).
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from cortex.terms.kinds import TYPE_KINDS
@@ -75,6 +77,17 @@ GENERIC = "<"
 TYPE_ONLY = -1
 #: `types` of a call by an operator: it means a member of a known type, or nothing in the project
 OPERATOR = -2
+#: flag of Scala's methods without a parameter list: their name alone is a call
+UNCALLED = "uncalled"
+#: flag of an accessor, or of such a method, that calls something
+RUNNING = "runs"
+#: kind of the reference of a property that is read or assigned, with `types` as a sum of these
+PROPERTY, READ, WRITTEN = "property", 1, 2
+#: begins the name of a getter, which hides no field: the field has the property's type; ends the
+#: name of a setter
+ACCESSOR = "="
+#: the mark of a getter in a qualified name
+_GETTER = re.compile(r"(?:^|(?<=\.))=(?=[A-Za-z_])")
 #: the name in a Ruby method that stands for the first value it passes to its block
 YIELDED = "(yield)"
 #: the member of an object literal that holds a spread: `{ ...other }`
@@ -135,6 +148,16 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
     @property
     def qualified(self) -> str:
         return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    @property
+    def shown(self) -> str:
+        """The qualified name as the graph has it: a getter has that of its property."""
+        return _GETTER.sub("", self.qualified) if ACCESSOR in self.qualified else self.qualified
+
+    @property
+    def is_accessor(self) -> bool:
+        """True for a getter or setter beside the field that has the property's type."""
+        return ACCESSOR in self.flags
 
     @property
     def is_constructor(self) -> bool:

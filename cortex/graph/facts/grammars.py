@@ -113,6 +113,12 @@ class Syntax:
     result_type: Callable[[Node], str] | None = None
     #: operator → the method that it calls
     operators: Mapping[str, str] = field(default_factory=dict)
+    #: node of an accessor, or the word that begins it → the end of its name
+    accessors: Mapping[str, str] = field(default_factory=dict)
+    #: returns (node of the property around an accessor, node of its name); None for no accessor
+    property_of: Callable[[Node], tuple[Node, Node] | None] | None = None
+    #: properties are read without a call: `disk.size` runs a getter
+    reads_properties: bool = False
     #: an assignment to `disk.size` calls `size=`
     setters: bool = False
     #: node in which a call only names its function

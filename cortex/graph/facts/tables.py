@@ -15,6 +15,7 @@ import msgspec
 
 from cortex.graph.facts.expressions.links import BETWEEN
 from cortex.graph.facts.facts import (
+    ACCESSOR,
     CONSTRUCTOR,
     EXPORTED,
     HOLDER,
@@ -182,6 +183,8 @@ class FileIndex:
         -1 as well if a type is declared for the constant earlier, or if the last of `places` binds
         the name again in an inner block. Of constants in blocks, the one among `places`.
         """
+        if not self.rules.scripts:
+            return -1
         number = self._holders.get((scope, name))
         if number is None:
             number = self._holders[scope, name] = self._find_holder(self.places(scope, name))
@@ -230,6 +233,15 @@ class FileIndex:
                 if other.kind in TYPE_KINDS:
                     types.append(number)
         return self._outers[at]
+
+    def shown(self, at: int) -> str:
+        """Return a definition's name as the graph has it: a setter alone has its property's."""
+        definition = self.facts.definitions[at]
+        name = definition.shown
+        if not definition.is_accessor or name[-1] != ACCESSOR:
+            return name
+        getter = ACCESSOR + definition.name[:-1]
+        return name if getter in self.members.get(definition.scope, ()) else name[:-1]
 
     @property
     def narrowed_fields(self) -> set[str]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.facts import ANY_NAME, OPERATOR, Reference
+from cortex.graph.facts.facts import ACCESSOR, ANY_NAME, OPERATOR, RUNNING, Reference
 from cortex.graph.facts.tables import FileIndex, has_value
 
 #: a plain name; a chain with another end (a call, a module, alternatives) is always resolved
@@ -25,14 +25,23 @@ class KnownNames:
     def __init__(self) -> None:
         #: family → names that other files can see
         self._of: defaultdict[str, set[str]] = defaultdict(set)
+        #: family → names of properties that call something
+        self._properties: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, index: FileIndex) -> None:
         facts = index.facts
         names = self._of[index.rules.family]
         names |= index.names
+        self._properties[index.rules.family].update(
+            definition.name.strip(ACCESSOR) for definition in facts.definitions if RUNNING in definition.flags
+        )
         names.update(facts.exports)
         names.update(binding.name.rpartition(".")[2] for binding in facts.bindings if has_value(binding))
         names.update(statement.name for statement in facts.imports if statement.name != statement.member)
+
+    def are_properties(self, family: str, name: str) -> bool:
+        """Return True if a property of that name calls something."""
+        return name in self._properties[family]
 
     def may_lead(self, reference: Reference, index: FileIndex) -> bool:
         """Return True if a reference of a file can name a definition of the project."""

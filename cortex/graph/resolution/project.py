@@ -139,8 +139,10 @@ class Project:
 
     def index(self, path: str) -> FileIndex:
         """Return a file, unpacked. Raises KeyError for an unknown path."""
-        file_index = self._young.get(path)
-        return file_index if file_index is not None else self._unpack(path)
+        try:  # called more often than any other function
+            return self._young[path]
+        except KeyError:
+            return self._unpack(path)
 
     def _unpack(self, path: str) -> FileIndex:
         file_index = self._old.get(path) or FileIndex(self.packed[path], self._rules[path])
@@ -155,9 +157,11 @@ class Project:
         self._old.pop(path, None)
 
     def definition(self, ref: Ref) -> Definition:
-        path, at = ref  # called more often than any other function
-        index = self._young.get(path) or self._unpack(path)
-        return index.facts.definitions[at]
+        path, at = ref
+        try:
+            return self._young[path].facts.definitions[at]
+        except KeyError:
+            return self._unpack(path).facts.definitions[at]
 
     def id_of(self, ref: Ref) -> str:
         return self.ids(ref[0])[ref[1]]
@@ -165,15 +169,16 @@ class Project:
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's definitions; later ones of a qualified name get `~2`, `~3`.
 
-        Signatures of overloads count after the others, so that the plain id means the body.
+        Signatures of overloads count after the others, so that the plain id means the body; then
+        accessors: Kotlin's property may have a method's name.
         """
         index = self.index(path)
         if not index.ids:
             prefix, counts = self.module_id(path), dict[str, int]()
             definitions = index.facts.definitions
             ids = [""] * len(definitions)
-            for at in sorted(range(len(definitions)), key=lambda at: OVERLOAD in definitions[at].flags):
-                name = definitions[at].qualified
+            for at in sorted(range(len(definitions)), key=lambda at: _rank_of_id(definitions[at])):
+                name = index.shown(at)
                 count = counts[name] = counts.get(name, 0) + 1
                 ids[at] = f"{prefix}:{name}" + (f"~{count}" if count > 1 else "")
             index.ids += ids
@@ -374,6 +379,11 @@ class Project:
         for ref in self.members_of(home, scope).get(name, ()):
             if self.definition(ref).has_members:
                 yield ref
+
+
+def _rank_of_id(definition: Definition) -> int:
+    """Return the rank of a definition among those of its name: their ids are numbered in order."""
+    return 1 if OVERLOAD in definition.flags else 2 if definition.is_accessor else 0
 
 
 def _is_found_by_name(definition: Definition, rules: Rules) -> bool:

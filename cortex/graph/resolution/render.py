@@ -17,7 +17,8 @@ def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, An
 
     The first file of a package adds the package's node.
     """
-    facts = project.index(path).facts
+    index = project.index(path)
+    facts = index.facts
     nodes: list[dict[str, Any]] = []
     if project.rules(path).shared == "folder":
         home = project.home(path)
@@ -26,26 +27,26 @@ def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, An
             nodes.append(_node(folder or ".", facts.package, "package", path, (1, facts.lines)))
     module = project.module_id(path)
     nodes.append(_node(module, module.rpartition("/")[2], "module", path, (1, max(1, facts.lines))))
-    for index, definition in enumerate(facts.definitions):
+    for number, definition in enumerate(facts.definitions):
         node = _node(
-            project.id_of((path, index)),
-            definition.qualified,
-            definition.kind,
+            project.id_of((path, number)),
+            index.shown(number),
+            "property" if definition.is_accessor else definition.kind,
             path,
             (definition.start_line, definition.end_line),
         )
-        if definition.kind in CALLABLE_KINDS:
+        if definition.kind in CALLABLE_KINDS and not definition.is_accessor:
             node |= _signature(definition)
         elif definition.kind in TYPE_KINDS:
-            node |= _type_members(project, sets, (path, index))
+            node |= _type_members(project, sets, (path, number))
         nodes.append(node)
-    counts = Counter(definition.qualified for definition in facts.definitions)
+    counts = Counter(map(index.shown, range(len(facts.definitions))))
     for member in facts.members:
         name = f"{member.scope}.{member.name}"
         counts[name] += 1
-        number = f"~{counts[name]}" if counts[name] > 1 else ""
+        overload = f"~{counts[name]}" if counts[name] > 1 else ""
         lines = member.start_line, member.end_line
-        nodes.append(_node(f"{module}:{name}{number}", name, member.kind, path, lines))
+        nodes.append(_node(f"{module}:{name}{overload}", name, member.kind, path, lines))
     return nodes
 
 
@@ -87,7 +88,7 @@ def _type_members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any
     methods = [
         method
         for method in map(project.definition, sorted(refs[0] for refs in members.values()))
-        if method.kind == "method"
+        if method.kind == "method" and not method.is_accessor
     ]
     return {
         "methods": [{"name": method.name, **_signature(method)} for method in methods],

@@ -19,6 +19,8 @@ from cortex.graph.facts.facts import (
     ALIAS,
     LITERAL_ARGUMENT,
     OPERATOR,
+    PROPERTY,
+    READ,
     TYPE_ONLY,
     Definition,
     Import,
@@ -27,6 +29,7 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.calling.fixtures import fixture_of
+from cortex.graph.resolution.calling.properties import Properties
 from cortex.graph.resolution.calling.targets import Targets
 from cortex.graph.resolution.defined_names import PLAIN_NAME
 from cortex.graph.resolution.edges import Edge, Edges, Location
@@ -77,6 +80,7 @@ class _Resolver:
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
+        self._properties = Properties(project, evaluator, path, self._edges)
 
     def edges(self) -> list[Edge]:
         unique: dict[tuple[Any, ...], Edge] = {}
@@ -243,10 +247,15 @@ class _Resolver:
                 return self._type_edges(reference)
             case "given":
                 return self._literal_edges(reference)
+            case "property":
+                return self._properties.edges_of(reference)
         return self._value_edges(reference)
 
     def _may_lead(self, reference: Reference) -> bool:
         """Return True if the project defines the last name of a reference."""
+        if reference.kind == PROPERTY:  # most name fields
+            last = reference.chain.rpartition(".")[2]
+            return self.project.known_names.are_properties(self.rules.family, last)
         key = reference.kind, reference.chain
         leads = self._leading.get(key)
         if leads is None:
@@ -288,6 +297,9 @@ class _Resolver:
         Types count in languages that have them as values. Nothing if syntax cannot tell the target.
         """
         receiver, name = split_chain(reference.chain)
+        if reads := self._reads(reference, name):
+            yield from reads
+            return
         if not receiver:
             values, confidence = self.evaluator.scopes.lookup(name, self.path, reference.scope, reference.at)
         elif reference.types == TYPE_ONLY or self._may_be_member(reference.chain, name):
@@ -311,6 +323,12 @@ class _Resolver:
         ):
             if edge.target != edge.source:
                 yield msgspec.structs.replace(edge, type="references")
+
+    def _reads(self, reference: Reference, name: str) -> list[Edge]:
+        """Return the edges to the getter that a value reads."""
+        if reference.types or not self.project.known_names.are_properties(self.rules.family, name):
+            return []
+        return list(self._properties.edges_of(msgspec.structs.replace(reference, types=READ)))
 
     def _scope_of_name(self, name: str, scope: int) -> int:
         """Return the scope that binds the parameter of a function within a constant's value."""

@@ -33,7 +33,7 @@ from cortex.graph.facts.facts import (
     Member,
 )
 from cortex.graph.facts.scripts import is_type_part
-from cortex.graph.sweep import scopes, script, signatures
+from cortex.graph.sweep import accessors, scopes, script, signatures
 from cortex.graph.sweep.bases import read_unnamed_bases
 from cortex.graph.sweep.frames import Frame, OpenDefinition, is_in_impl
 from cortex.graph.sweep.sweep import Sweep
@@ -94,7 +94,8 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         if _is_constant(sweep, name, name_node):
             sweep.keep(OpenDefinition(name, kind, "", -1, node, name_node))
     elif kind == "property":
-        _define_member(sweep, name, kind, node)
+        if not accessors.has_accessors(sweep, node):
+            _define_member(sweep, name, kind, node)
     elif kind == "alias":
         _define_alias(sweep, name, captures["alias.of"][0], node)
     elif node.type == "type_item" and is_in_impl(node):  # Rust's `type Err = Error;`

@@ -10,15 +10,27 @@ from tree_sitter import Node, Tree
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.expressions.function_values import value_references
+from cortex.graph.facts.expressions.property_reads import with_property_reads
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, script, signatures
+from cortex.graph.sweep import (
+    accessors,
+    bases,
+    bindings,
+    definitions,
+    imports,
+    references,
+    scopes,
+    script,
+    signatures,
+)
 from cortex.graph.sweep.sweep import Sweep
 
 #: captures that need no other → their readers
 _READERS = {
     "returns": signatures.read_result,
     "aliased": signatures.read_alias,
+    "accessor": accessors.enter_accessor,
     "companion": bindings.bind_companion,
     "macro.body": references.call_in_macro,
     "yielded": bindings.bind_yielded,
@@ -50,7 +62,10 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
     spans = [opened.node.byte_range for opened in sweep.opened]
     values = value_references(tree, facts, spans, sweep.rules, sweep.syntax)
-    return msgspec.structs.replace(facts, references=(*facts.references, *values))
+    facts = msgspec.structs.replace(facts, references=(*facts.references, *values))
+    if not sweep.syntax.reads_properties:
+        return facts
+    return with_property_reads(root, facts, spans, sweep.rules, sweep.syntax)
 
 
 def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:

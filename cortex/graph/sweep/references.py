@@ -68,6 +68,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain += _ATTRIBUTE
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
     if syntax.setters and arguments.arguments < 0 and "." in chain and is_assigned(node):
+        if node.parent is not None and node.parent.type == "operator_assignment":  # reads it, too
+            sweep.add_reference("call", chain, member, arguments)
         chain += "="
     if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)

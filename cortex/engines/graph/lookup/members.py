@@ -13,7 +13,7 @@ from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, strip_overload
-from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.kinds import MEMBER_KINDS, TYPE_KINDS
 from cortex.terms.languages import language_of
 
 #: edges from a type to a type that it implements, extends or embeds
@@ -77,7 +77,7 @@ class Members:
         lists, end_column = (graph.outgoing, 1) if up else (graph.incoming, 0)
         related: dict[int, int] = {}
         for number in start:
-            if graph.kind(number) != "method" or (owner := self.owner(number)) < 0:
+            if graph.kind(number) not in MEMBER_KINDS or (owner := self.owner(number)) < 0:
                 continue
             name, visited, frontier = last_name(graph.names[number]), {owner}, [owner]
             while frontier:

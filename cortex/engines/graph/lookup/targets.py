@@ -446,9 +446,14 @@ class Targets:
         return best[0] if len(best) == 1 else None
 
     def copies(self, number: int) -> tuple[int, ...]:
-        """A definition and its overloads; of a C++ method those in its type and outside."""
+        """A definition and its overloads; of a C++ method those in its type and outside, of a
+        property also the setter.
+        """
         names, numbers = self._graph.names, list[int]()
-        for definition in dict.fromkeys((number, *self.method_owners.declaration_and_bodies(number))):
+        others = self.method_owners.declaration_and_bodies(number)
+        if self._graph.node_of[number] >= 0 and self._graph.kind(number) == "property":
+            others = [setter for setter in (names.number(f"{names[number]}="),) if setter >= 0]
+        for definition in dict.fromkeys((number, *others)):
             copies = [definition]
             while (copy := names.number(f"{names[definition]}~{len(copies) + 1}")) >= 0:
                 copies.append(copy)

@@ -48,9 +48,11 @@ def flags_of(node: Node, syntax: Syntax) -> tuple[str, ...]:
             *(known_flags or (f"{DECORATED}{chain}" for chain in _decorator_chains(parent, syntax)[:1])),
             *_branch_flag(parent),
         )
-    flags = {child.type for child in node.children if child.type == "static"} | set(_branch_flag(node))
+    children = node.children  # each access makes the list anew
+    types = {child.type for child in children}
+    flags = {"static"} & types | set(_branch_flag(node))
     if node.type in _METHODS:
-        flags |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
+        flags |= {_ACCESSORS[kind] for kind in types if kind in _ACCESSORS}
     if node.type in _SIGNATURES:
         flags.add(OVERLOAD)
     elif node.type == "call_signature":
@@ -66,18 +68,17 @@ def flags_of(node: Node, syntax: Syntax) -> tuple[str, ...]:
         flags.add("macro")
     elif node.type in ("object_definition", "package_object"):  # Scala
         flags.add(COMPANION)
-    elif any(
-        specifier.type == "storage_class_specifier" and specifier.text == b"static"
-        for specifier in node.children
+    elif "storage_class_specifier" in types and any(
+        child.type == "storage_class_specifier" and child.text == b"static" for child in children
     ):
         flags.add("static")
     parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
     for first in parameters.named_children[:1] if parameters is not None else ():
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
             flags.add("extension")  # C#
-    for clause in node.children:
-        if clause.type == "explicit_interface_specifier":
-            flags.add(EXPLICIT)
+    if "explicit_interface_specifier" in types:
+        flags.add(EXPLICIT)
+    for clause in children if "type_parameter_list" in types else ():
         if clause.type == "type_parameter_list" and (text := text_of(clause)).startswith(GENERIC):  # C#
             flags.add(GENERIC + text.strip("<>").replace(" ", ""))
     return (*sorted(flags), *labels_flag(node))

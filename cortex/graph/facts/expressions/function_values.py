@@ -19,9 +19,12 @@ from cortex.graph.facts.expressions.chains import chain_of, text_of
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.repairs.tokens import is_passed, path_before
+from cortex.terms.kinds import TYPE_KINDS
 
 #: links of the longest chain that may be a function: `app.views.index`
 LINKS_MAX = 3
+#: a member of names alone
+PLAIN = re.compile(rb"[A-Za-z_][\w.]*")
 #: a string that names a function: `save`, `App\save`, `App\Disk::save`
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
@@ -41,12 +44,12 @@ def value_references(
     among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
     if not (nodes := [*nodes, *tokens]) and not bare_names:
         return
-    file, scopes, last_start = _FileNames(facts, rules), _Scopes(spans), -1
+    file, scopes, last_start = FileNames(facts, rules), Scopes(spans), -1
     if bare_names:
         called_at = {reference.at for reference in facts.references}
         starts = [(name.start_byte, name) for name in bare_names]
         names = [pair for pair in starts if pair[0] not in called_at]
-        yield from _bare_calls(sorted(names), file, _Scopes(spans))
+        yield from _bare_calls(sorted(names), file, Scopes(spans))
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
         if node.start_byte == last_start:
             continue  # two patterns matched it, or it begins the last one
@@ -69,7 +72,7 @@ def value_query(grammar: Grammar, syntax: Syntax) -> Query:
     return query_of(grammar, syntax.package, syntax.values or syntax.queries, "values")
 
 
-def _bare_calls(names: Sequence[tuple[int, Node]], file: _FileNames, scopes: _Scopes) -> Iterator[Reference]:
+def _bare_calls(names: Sequence[tuple[int, Node]], file: FileNames, scopes: Scopes) -> Iterator[Reference]:
     """Yield the calls among bare names and their first bytes; others are variables."""
     for at, node in names:
         name, scope = text_of(node), scopes.around(at)
@@ -108,13 +111,16 @@ def _mentioned_chain(node: Node, syntax: Syntax) -> tuple[str, Node]:
         return (f"{owner_name}.{word}" if word.isidentifier() else ""), name
     if kind not in syntax.members:
         return _plain_chain(text_of(node)), node
+    raw = node.text or b""
+    is_plain = PLAIN.fullmatch(raw)  # the usual case
+    chain = raw.decode("utf-8", "replace") if is_plain else chain_of(node, syntax)
     places = syntax.members[kind]
     last = (
         node.child_by_field_name(places[1])
         if not places[1].lstrip("-").isdigit()
         else node.named_children[-1]
     )
-    return _plain_chain(chain_of(node, syntax)), last if last is not None else node
+    return _plain_chain(chain), last if last is not None else node
 
 
 def _is_constructor(node: Node) -> bool:
@@ -132,13 +138,15 @@ def _plain_chain(chain: str) -> str:
     return "" if any(mark in chain for mark in "?#:()[]") or chain.count(".") >= LINKS_MAX else chain
 
 
-class _FileNames:
+class FileNames:
     """The names that one file defines and binds."""
 
     def __init__(self, facts: Facts, rules: Rules) -> None:
         definitions, bindings, imports = facts.definitions, facts.bindings, facts.imports
         self._rules = rules
         self._parents = [definition.parent for definition in definitions]
+        types = (at for at, definition in enumerate(definitions) if definition.kind in TYPE_KINDS)
+        self._types = {-1, *types}
         self._names = {entry.name for entry in definitions} | {entry.name for entry in imports}
         self._star = any(statement.member == "*" for statement in imports)
         self._bindings = bindings
@@ -178,7 +186,7 @@ class _FileNames:
             for binding in self._variables.get((scope, name), ()):
                 if binding.at <= at and (not binding.until or at < binding.until):
                     return True
-            if scope < 0:
+            if scope < 0 or self._parents[scope] in self._types:  # a method sees no variables around it
                 return False
             scope = self._parents[scope]
 
@@ -191,7 +199,7 @@ class _FileNames:
         return False
 
 
-class _Scopes:
+class Scopes:
     """The definition around each place; ask for places in text order."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:

@@ -14,6 +14,7 @@ from cortex.graph.facts.grammars import Syntax
 _OF_RIGHT = frozenset({"in", "!in", "not in"})
 #: keys of reading and of assigning an element in a language's table of operators
 ELEMENT, SET_ELEMENT = "[", "[="
+_ASSIGNMENTS = frozenset({"assignment", "operator_assignment"})
 
 
 def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node] | None:
@@ -38,6 +39,6 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node] | None:
 def is_assigned(node: Node) -> bool:
     """Return True for `disk.size` in `disk.size = 1`, `disk[0]` in `disk[0] = 1`."""
     around = node.parent
-    if around is None or around.type != "assignment":
+    if around is None or around.type not in _ASSIGNMENTS:
         return around is not None and around.type == "left_assignment_list"
     return around.start_byte == node.start_byte

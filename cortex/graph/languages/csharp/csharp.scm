@@ -11,6 +11,11 @@
 (local_function_statement name: (_) @name) @def.function
 (property_declaration name: (_) @name) @def.property
 (event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @def.property
+(accessor_declaration body: (_)) @accessor
+(property_declaration value: (arrow_expression_clause) @accessor)
+(indexer_declaration value: (arrow_expression_clause) @accessor)
+(interface_declaration body: (_ (_ accessors: (_ (accessor_declaration !body) @accessor))))
+((_ (modifier) @_abstract accessors: (_ (accessor_declaration !body) @accessor)) (#eq? @_abstract "abstract"))
 
 (base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
 (base_list (primary_constructor_base_type type: (_) @base.extends))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cortex.graph.facts.declared.generics import constructed_type
+from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_csharp
 from cortex.graph.languages.csharp.library import CSHARP_METHODS
@@ -22,6 +23,7 @@ from cortex.graph.languages.csharp.syntax import (
     describe_argument,
     literal_type,
     parameter_type,
+    property_of,
     read_package,
 )
 from cortex.graph.languages.steps import take_inherited_overloads
@@ -62,6 +64,12 @@ CSHARP = Language(
         parameter_type=parameter_type,
         extended_literals=LITERAL_CHAINS,
         read_package=read_package,
+        accessors={
+            **dict.fromkeys(("get", "add", "remove", "arrow_expression_clause"), ""),
+            **dict.fromkeys(("set", "init"), ACCESSOR),
+        },
+        property_of=property_of,
+        reads_properties=True,
         counts=True,
         names=frozenset(
             {"identifier", "this", "base", "this_expression", "base_expression", "predefined_type"}

@@ -58,3 +58,19 @@ def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
         return name, size
     own_size = around.end_byte - around.start_byte if around is not None else 0
     return (name, size) if name and own_size <= size else (package_name(node), own_size)
+
+
+#: declarations with accessors
+_PROPERTIES = frozenset({"property_declaration", "indexer_declaration", "event_declaration"})
+
+
+def property_of(accessor: Node) -> tuple[Node, Node] | None:
+    """Return (property, its name) for an accessor; an indexer has the name `this`."""
+    around = accessor.parent
+    if around is not None and around.type == "accessor_list":
+        around = around.parent
+    if around is None or around.type not in _PROPERTIES:
+        return None
+    name = around.child_by_field_name("name")
+    name = next((child for child in around.children if child.type == "this"), None) if name is None else name
+    return (around, name) if name is not None else None

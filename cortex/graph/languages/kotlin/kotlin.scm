@@ -42,6 +42,7 @@
 (for_statement) @block
 
 (call_expression . (_) @callee) @call
+([(getter) (setter)] @accessor)
 (user_type) @type
 (import) @import
 (infix_expression . (_) . (identifier) @callee) @call

@@ -9,6 +9,7 @@ from cortex.graph.facts.declared.generics import constructed_type
 from cortex.graph.facts.expressions.blocks import block_parameter
 from cortex.graph.facts.expressions.chains import infix_of
 from cortex.graph.facts.expressions.kotlin_values import KOTLIN_TEXTS, VALUES, parameters_of_class
+from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM
@@ -37,6 +38,7 @@ from cortex.graph.languages.kotlin.syntax import (
     flags,
     operator_chain,
     parameter_type,
+    property_of,
     text_type,
 )
 from cortex.graph.languages.kotlin.types import COMMON_EXTENSIONS, SUPERS
@@ -83,6 +85,9 @@ KOTLIN = Language(
             **dict.fromkeys(VALUES, branches_chain),
         },
         operators=OPERATORS,
+        accessors={"getter": "", "setter": ACCESSOR},
+        property_of=property_of,
+        reads_properties=True,
         extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},
         counts=True,
         values_hold=b"::",

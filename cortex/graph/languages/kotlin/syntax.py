@@ -66,3 +66,14 @@ def flags(node: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
 
 def text_type(value: Node) -> str:
     return "String" if value.type in KOTLIN_TEXTS else ""
+
+
+def property_of(accessor: Node) -> tuple[Node, Node] | None:
+    """Return (property, its name) for an accessor with a body; None for an extension's."""
+    around = accessor.parent
+    if around is None or not any(child.type == "function_body" for child in accessor.children):
+        return None
+    declared = next((child for child in around.named_children if child.type == "variable_declaration"), None)
+    before = declared.prev_named_sibling if declared is not None else None
+    is_extended = before is not None and before.type in ("user_type", "nullable_type")
+    return None if declared is None or is_extended else (around, declared.named_children[0])

@@ -85,6 +85,7 @@ PYTHON = Language(
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
         operators=PYTHON_OPERATORS,
+        reads_properties=True,
         literals=frozenset(
             "string concatenated_string integer float list dictionary set tuple true false none "
             "list_comprehension dictionary_comprehension set_comprehension lambda "

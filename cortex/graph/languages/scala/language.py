@@ -69,6 +69,7 @@ SCALA = Language(
         is_constant_pattern=is_constant_pattern,
         read_package=read_package,
         counts=True,
+        reads_properties=True,
         casters={"asInstanceOf": "cast"},
         names=frozenset({"identifier", "type_identifier"}),
         members={

@@ -15,9 +15,11 @@ from cortex.graph.facts.expressions.scala_values import (
     scala_flags,
     wildcard_chain,
 )
-from cortex.graph.facts.facts import LATER, MANY
+from cortex.graph.facts.facts import LATER, MANY, UNCALLED
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.languages.defaults import with_default
+
+_FUNCTIONS = frozenset({"function_definition", "function_declaration"})
 
 
 def placeholder_chain(node: Node, syntax: Syntax, depth: int) -> str:
@@ -51,8 +53,15 @@ def parameter_type(name: Node, declared: str) -> str:
 
 
 def flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
-    """Return the flags of a definition: `case`, and its type parameters."""
-    return (*scala_flags(node), *parameters_flag(node))
+    """Return the flags of a definition: `case`, its type parameters, and UNCALLED."""
+    own_flags = (*scala_flags(node), *parameters_flag(node))
+    return (*own_flags, UNCALLED) if node.type in _FUNCTIONS and not _takes_calls(node) else own_flags
+
+
+def _takes_calls(function: Node) -> bool:
+    """Return True if a function has a parameter list that its callers write."""
+    lists = (child for child in function.children if child.type == "parameters")
+    return any(not (child.text or b"").startswith((b"(implicit", b"(using")) for child in lists)
 
 
 def read_package(node: Node, name: str, size: int) -> tuple[str, int]:

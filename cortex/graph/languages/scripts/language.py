@@ -43,6 +43,7 @@ JAVASCRIPT = Language(
         values=("script", "javascript", "jsx"),
         jsdoc=True,
         requires=True,
+        reads_properties=True,
         imports=read_script,
         parameter_type=parameter_type,
         names=frozenset(

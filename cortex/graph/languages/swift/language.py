@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.languages.defaults import with_default
 from cortex.graph.languages.swift.library import SWIFT_METHODS
@@ -11,7 +12,7 @@ from cortex.graph.languages.swift.steps import (
     methods_with_labels,
     take_where_clause,
 )
-from cortex.graph.languages.swift.types import extended_type
+from cortex.graph.languages.swift.types import extended_type, property_of
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
 
@@ -40,6 +41,12 @@ SWIFT = Language(
         package=__package__,
         queries=("swift",),
         labels=True,
+        accessors={
+            **dict.fromkeys(("computed_getter", "statements", "protocol_property_requirements"), ""),
+            **dict.fromkeys(("computed_setter", "willset_clause", "didset_clause"), ACCESSOR),
+        },
+        property_of=property_of,
+        reads_properties=True,
         parameter_type=with_default,
         extended_literals=dict.fromkeys(("line_string_literal", "multi_line_string_literal"), "String()"),
         extended_type=extended_type,

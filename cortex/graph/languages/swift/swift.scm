@@ -8,6 +8,8 @@
 (_ "func" . name: (simple_identifier) @name) @def.function
 (init_declaration "init" @name) @def.method
 (_ name: (_ bound_identifier: (simple_identifier) @name) (type_annotation (_) @computed.type)? computed_value: (_)) @def.computed
+([(computed_getter) (computed_setter) (willset_clause) (didset_clause) (protocol_property_requirements)] @accessor)
+(computed_property (statements) @accessor)
 (typealias_declaration name: (type_identifier) @name) @def.type
 
 (inheritance_specifier inherits_from: (_) @base.extends)

@@ -156,7 +156,10 @@ class Targets:
         return definition.kind == "constant" and not definition.has_members
 
     def callable_refs(self, values: Iterable[Value], arguments: int) -> list[Ref]:
-        values = self._evaluator.drop_pure_types(tuple(values))
+        values = tuple(values)
+        if not values:
+            return []
+        values = self._evaluator.drop_pure_types(values)
         callees = [
             callee for value in values for callee in self._evaluator.exports.commonjs.unwrap_module(value)
         ]

@@ -47,10 +47,12 @@ class Stages:
 
     def _marks_of(self, scope: int, chain: str) -> _Marks:
         """Return the first name of a chain; with its field if tests narrow that."""
-        root = _ROOT.match(chain)
-        if root is None or chain[0] == EITHER:
-            return chain, None
-        index, name = self._index, root[0]
+        index, name = self._index, chain
+        if not chain.isidentifier():
+            root = _ROOT.match(chain)
+            if root is None or chain[0] == EITHER:
+                return chain, None
+            name = root[0]
         key = (scope, name)
         meanings = self._meanings_by_name.get(key)
         if meanings is None:

@@ -1,0 +1,66 @@
+"""Getters and setters of properties: methods beside the field that has the property's type."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.facts import ACCESSOR
+from cortex.graph.sweep.frames import Frame, OpenDefinition
+from cortex.graph.sweep.sweep import Sweep
+from cortex.terms.kinds import TYPE_KINDS
+
+_MODIFIERS = frozenset({"modifier", "modifiers"})
+
+
+def enter_accessor(sweep: Sweep, node: Node) -> None:
+    """Open an accessor: the calls in it are its own."""
+    property_of, frame = sweep.syntax.property_of, sweep.stack[-1]
+    around = property_of(node) if property_of is not None else None
+    is_member = frame.kind in TYPE_KINDS or frame.kind == "container"
+    if around is None or frame.block or not (is_member or frame.index < 0):
+        return
+    declaration, name_node = around
+    word = node.child_by_field_name("name") if node.type not in sweep.syntax.accessors else None
+    ending = sweep.syntax.accessors[node.type if word is None else text_of(word)]
+    name = text_of(name_node) + ACCESSOR if ending else ACCESSOR + text_of(name_node)
+    same = [
+        at
+        for at in range(max(0, len(sweep.opened) - 2), len(sweep.opened))
+        if sweep.opened[at].name_node == name_node
+    ]
+    index = next((at for at in same if sweep.opened[at].name == name), -1)
+    if index < 0:
+        index = sweep.keep(
+            OpenDefinition(
+                name,
+                "method" if is_member else "function",
+                frame.qualified,
+                -1 if frame.kind == "container" else frame.index,
+                node if same else declaration,
+                name_node,
+                flags=(ACCESSOR, "static") if _is_static(declaration) else (ACCESSOR,),
+            )
+        )
+    qualified = f"{frame.qualified}.{name}".lstrip(".")
+    place = node.start_byte, node.end_byte, index, qualified, sweep.opened[index].kind
+    sweep.stack.append(Frame(*place, block=False, node=node))
+
+
+def _is_static(declaration: Node) -> bool:
+    return any(
+        child.type in _MODIFIERS and b"static" in (child.text or b"").split()
+        for child in declaration.children
+    )
+
+
+def has_accessors(sweep: Sweep, declaration: Node) -> bool:
+    """Return True if a property has an accessor with a body, or with one in another type."""
+    listed, value = (declaration.child_by_field_name(place) for place in ("accessors", "value"))
+    if listed is None:
+        return value is not None and value.type in sweep.syntax.accessors
+    return (
+        sweep.stack[-1].kind == "interface"
+        or any(accessor.child_by_field_name("body") is not None for accessor in listed.named_children)
+        or any(child.text == b"abstract" for child in declaration.children if child.type in _MODIFIERS)
+    )
