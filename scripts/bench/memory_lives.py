@@ -87,6 +87,16 @@ def read(file: Path) -> Life:
     return life
 
 
+def outdated_by(life: Life) -> dict[str, set[str]]:
+    """Return {name of a newer note: those that it outdates}."""
+    outdated: dict[str, set[str]] = {}
+    for question in life.questions:
+        if question.kind == "changed":
+            for at, name in enumerate(order := [*question.wrong, question.right[0]]):
+                outdated.setdefault(name, set()).update(order[:at])
+    return outdated
+
+
 class Month:
     """A life in a memory with a faked clock. `heeding`: the agent names a note in `supersedes` when
     the answer shows it as similar and it is outdated.
@@ -101,11 +111,7 @@ class Month:
         self.numbers: dict[str, int] = {}
         #: changes, and those whose outdated notes were all shown; notes with similar ones at all
         self.shown: Counter[str] = Counter()
-        outdated: dict[str, set[str]] = {}
-        for question in life.questions:
-            if question.kind == "changed":
-                for at, name in enumerate(order := [*question.wrong, question.right[0]]):
-                    outdated.setdefault(name, set()).update(order[:at])
+        outdated = outdated_by(life)
         counts: Counter[int] = Counter()
         for note in life.notes:
             counts[note.day] += 1
@@ -160,6 +166,9 @@ def measure(month: Month, shown: list[str]) -> Counter[str]:
         counts[kind] += first in question.right
         places = [names.index(name) for name in question.right if name in names]
         counts[f"{kind} in three"] += bool(places) and min(places) < 3
+        older = {*question.wrong, *question.right[1:]}
+        in_five = question.right[0] in names[:5] and not older.isdisjoint(names[:5])
+        counts["both in five"] += kind == "changed" and in_five
         if first not in question.right:
             shown.append(f"{month.life.name}: {kind}: {question.text} → {first or 'nothing'}")
     for question, moment, right in month.past():
@@ -182,12 +191,13 @@ def look_after(month: Month) -> int:
 
 
 def disputes(month: Month) -> Counter[str]:
-    """Count the answers that say that two of their rows may disagree, for changes and others."""
+    """Count the answers that say that a row is or may be outdated, for changes and others."""
     counts: Counter[str] = Counter()
     for question in month.life.questions:
         rows = month.library.recall(question.text, limit=LIMIT)
-        names = {month.names[other] for row in rows for other in row.get("may_disagree", ())}
-        names |= {month.names[row["number"]] for row in rows if row.get("may_disagree")}
+        others = [other for row in rows for other in (*row.get("may_disagree", ()), row.get("newer", 0))]
+        named = [row["number"] for row in rows if row.get("may_disagree") or row.get("newer")]
+        names = {month.names[number] for number in (*others, *named) if number}
         relevant = bool(names.intersection(question.right))
         kind = question.kind if question.kind == "changed" else "others"
         counts[f"{kind} of"] += 1
@@ -266,6 +276,7 @@ def rows_of(figures: dict[str, Counter[str]]) -> list[tuple[str, str]]:
     return [
         ("a fact that changed, right one first", share(plain, "changed")),
         ("  among the first three", share(plain, "changed in three", "changed of")),
+        ("  with the outdated one among the first five", share(plain, "both in five", "changed of")),
         ("  after upkeep", share(upkeep, "changed")),
         ("  when the agent heeds `similar`", share(heeding, "changed")),
         ("  outdated note among the similar ones", share(figures["stored"], "changes shown", "changes")),
