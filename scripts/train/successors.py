@@ -25,12 +25,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-import memory_lives  # noqa: E402
-import report  # noqa: E402
+import memory_lives
+import report
 
-from cortex.memory.find import newer_notes, successors  # noqa: E402
-from cortex.memory.find.catalog import Selection  # noqa: E402
-from cortex.memory.library import TELLING  # noqa: E402
+from cortex.memory.find import newer_notes, successors
+from cortex.memory.find.catalog import Selection
+from cortex.memory.library import TELLING
 
 #: strength of the pull of weights towards 0; steps of Newton's method
 RIDGE, STEPS = 5.0, 30
@@ -127,7 +127,10 @@ def main() -> None:
     rows = [
         measure(
             left_out,
-            *(fit([p for file, parts in pairs.items() if file != left_out for p in parts]) for pairs in (asked, stored)),
+            *(
+                fit([p for file, parts in pairs.items() if file != left_out for p in parts])
+                for pairs in (asked, stored)
+            ),
         )
         for left_out in files
         if len(files) > 1

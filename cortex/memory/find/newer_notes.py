@@ -40,8 +40,8 @@ def newer_pairs(
     branches: Collection[str] = (),
     past_notes: Collection[int] = (),
 ) -> tuple[list[Note], Pairs]:
-    """The hits and newer notes of the mask that may be about the same as one of the first; and pairs
-    of indices, an older hit of a kind that can be outdated and a newer note.
+    """The hits, and newer notes of the mask that may be about the same as one of the first; and
+    pairs of indices, an older hit of a kind that can be outdated and a newer note.
     """
     notes, happened = list(hits), memory.catalog["happened"]
     olds = [at for at, note in enumerate(hits) if note.kind in KINDS]
@@ -57,7 +57,9 @@ def newer_pairs(
         candidates += [number for number, _ in near if is_newer(number)][:BY_VECTOR]
         found[at] = [number for number in candidates if number not in past_notes]
     places = {note.number: at for at, note in enumerate(notes)}
-    missing = dict.fromkeys(number for numbers in found.values() for number in numbers if number not in places)
+    missing = dict.fromkeys(
+        number for numbers in found.values() for number in numbers if number not in places
+    )
     for note in memory.store.notes_by_number(list(missing)):
         if note.kind != HANDOVER:
             places[note.number] = len(notes)
@@ -116,7 +118,7 @@ class NewerNotes:
     `outdated`: {number of a newer note: numbers of the older ones}.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self,
         memory: Memory,
         hits: Sequence[Note],

@@ -114,9 +114,9 @@ _IRREGULAR = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The stems of a note: of all of it, of its title, of its main verb in the passive, of the words
-    before the first verb, the first one that names its subject, and of the values that it ends; the
-    numbers of its title with their units; the words of its main clause (`_word_order`), and the
+    """The stems of a note: of all of it, of its title, of its main verb in the passive, of the
+    words before the first verb, the first one that names its subject, and of the values that it
+    ends; the numbers of its title with their units; the words of its main clause (`_word_order`), and the
     words of its title, each with the next one.
     """
 
@@ -133,7 +133,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The stems of a question, and of its subjects; whether it names a value and asks if it is so."""
+    """The stems of a question, and of its subjects; whether it asks if a value is so."""
 
     words: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()

@@ -28,21 +28,21 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 
 #: feature of two notes → its weight, when one is stored. likeness: of meaning; of_older, of_newer:
 #: shared stems, as a share of either by rarity; rarest: the rarest shared stem; reports: the newer
-#: one is a report; age: time between them; ends: the newer one says that something is no longer so;
+#: one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
 STORED = {
-    "likeness": 0.65,
-    "of_older": 7.6,
-    "of_newer": -1.37,
-    "rarest": 4.67,
-    "reports": -0.82,
-    "age": 4.24,
-    "ends": -1.51,
-    "ends_shared": 2.14,
+    "likeness": 0.56,
+    "of_older": 8.09,
+    "of_newer": -1.43,
+    "rarest": 5.06,
+    "reports": -0.56,
+    "ends": -1.33,
+    "ends_shared": 2.09,
 }
-#: the same for a question, with features of the question. near: likeness of the newer note to it;
-#: kept, lost: stems of the question in the older note that the newer one has, and lacks; value: the
-#: rarest other stem of the older one that the newer one has; number_lost: a number is among the lost
+#: the same for a question, with more features. age: time between the two notes; near: likeness of
+#: the newer note to the question; kept, lost: its stems in the older note that the newer one has, and
+#: lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a number
+#: is among the lost
 ASKED = {
     "likeness": 0.15,
     "of_older": 1.57,
@@ -59,7 +59,7 @@ ASKED = {
     "number_lost": -2.89,
 }
 #: constant terms
-STORED_BIAS, ASKED_BIAS = -11.35, -13.92
+STORED_BIAS, ASKED_BIAS = -9.19, -13.92
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +113,24 @@ def features_of(  # noqa: PLR0917
     older, newer = np.array(pairs, np.int64).reshape(-1, 2).T
     shared, totals = has[older] & has[newer], has @ weights
     weight = shared @ weights
-    happened = np.array([note.happened_at for note in notes])
-    days = np.maximum(0, happened[newer] - happened[older]) / DAY_MS
     features = {
         "likeness": likeness[older, newer] / SURE_DEVIATIONS,
         "of_older": weight / np.maximum(totals[older], 1e-9),
         "of_newer": weight / np.maximum(totals[newer], 1e-9),
         "rarest": (shared * weights).max(axis=1, initial=0.0),
         "reports": np.array([note.kind in _REPORTS for note in notes], float)[newer],
-        "age": np.minimum(1.0, np.log1p(days) / np.log1p(LONG_DAYS)),
         "ends": np.array([bool(reading.ended) for reading in readings], float)[newer],
         "ends_shared": (ended[newer] & has[older]).any(axis=1).astype(float),
     }
     if near is None:
         return features
+    happened = np.array([note.happened_at for note in notes])
+    days = np.maximum(0, happened[newer] - happened[older]) / DAY_MS
     is_asked = np.array([stem in asked.words for stem in at], bool)
     total = sum(map(rarity, asked.words)) or 1.0
     numbers = [reading.numbers & asked.numbers for reading in readings]
     return features | {
+        "age": np.minimum(1.0, np.log1p(days) / np.log1p(LONG_DAYS)),
         "near": near[newer] / SURE_DEVIATIONS,
         "kept": (shared & is_asked) @ weights / total,
         "lost": (has[older] & ~has[newer] & is_asked) @ weights / total,
