@@ -52,6 +52,11 @@ def titles(rows):
     return [row["title"] for row in rows]
 
 
+def store_shelves(library):
+    for at in range(60):
+        library.store(f"Shelf {at} of the yard has {at + 3} boxes of screws")
+
+
 def pass_weeks(library):
     for _ in range(200):  # each question of the time takes the tenth of a day
         library.memory.now()
@@ -267,10 +272,8 @@ def test_a_note_with_another_value_is_beside_the_older_one_which_may_be_outdated
     older = library.store(old)
     pass_weeks(library)
     newer = library.store(new)
-    rows = {row["number"]: row for row in library.recall(question)}
-    places = list(rows)
+    places = [row["number"] for row in library.recall(question)]
     assert abs(places.index(newer["number"]) - places.index(older["number"])) == 1
-    assert older["number"] in rows[newer["number"]]["may_disagree"]
     assert library.node(older["number"])["state"] == library.node(newer["number"])["state"] == "active"
 
 
@@ -297,6 +300,7 @@ def test_a_change_behind_many_other_hits_comes_beside_the_older_note(library):
 
 
 def test_two_rows_about_one_subject_may_disagree(library):
+    store_shelves(library)
     old = library.store("Card payments go through Adyen")
     pass_weeks(library)
     new = library.store("Card payments of the kiosk go through Stripe")
@@ -307,8 +311,7 @@ def test_two_rows_about_one_subject_may_disagree(library):
 
 def test_a_newer_note_without_a_word_of_the_question_is_beside_the_older_one(library):
     """People who tell of a change seldom repeat its subject."""
-    for at in range(60):
-        library.store(f"Shelf {at} of the yard has {at + 3} boxes of screws")
+    store_shelves(library)
     old = library.store("Orders of the depot travel through Compass on two nodes")
     pass_weeks(library)
     new = library.store("compass is gone as of ten minutes ago, everything goes through orthanc")

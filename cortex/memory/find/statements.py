@@ -116,8 +116,8 @@ _IRREGULAR = {
 class Statement:
     """The stems of a note: of all of it, of its title, of its main verb in the passive, of the
     words before the first verb, the first one that names its subject, and of the values that it
-    ends; the numbers of its title with their units; the words of its main clause (`_word_order`), and the
-    words of its title, each with the next one.
+    ends; the numbers of its title with their units; the words of its main clause (`_word_order`),
+    and the words of its title, each with the next one.
     """
 
     words: frozenset[str]

@@ -40,9 +40,9 @@ STORED = {
     "ends_shared": 2.09,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
-#: the newer note to the question; kept, lost: its stems in the older note that the newer one has, and
-#: lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a number
-#: is among the lost
+#: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
+#: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
+#: number is among the lost
 ASKED = {
     "likeness": 0.15,
     "of_older": 1.57,
