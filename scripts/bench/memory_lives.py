@@ -3,15 +3,21 @@
 notes about something else, other aspects, moments of the past, and subjects nobody noted.
 
     scripts/bench/memory_lives.py [LIFE ...] [--model MODEL] [--show] [--json]
+    scripts/bench/memory_lives.py LIFE --rows FILE | --grade ANSWERS
 
 A life is a file of lines as in scripts/bench/lives/ferry.txt; without one, all lives there are
 measured. Each note is stored at its hour of a faked clock through `Library.store`. MODEL is the
 folder of an ONNX model, measured beside the built-in one.
+
+`--rows` writes each question with the answer that an agent gets, numbered and without the key, for
+a reader. `--grade` counts the right answers of a reader: lines `QUESTION: NOTE`, both numbers, with
+0 where no row answers the question.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +30,8 @@ import report
 
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
+from cortex.front.text import render
+from cortex.front.tools.memory.fence import fence_rows
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.times import format_moment
@@ -79,6 +87,16 @@ def read(file: Path) -> Life:
     return life
 
 
+def outdated_by(life: Life) -> dict[str, set[str]]:
+    """Return {name of a newer note: those that it outdates}."""
+    outdated: dict[str, set[str]] = {}
+    for question in life.questions:
+        if question.kind == "changed":
+            for at, name in enumerate(order := [*question.wrong, question.right[0]]):
+                outdated.setdefault(name, set()).update(order[:at])
+    return outdated
+
+
 class Month:
     """A life in a memory with a faked clock. `heeding`: the agent names a note in `supersedes` when
     the answer shows it as similar and it is outdated.
@@ -93,11 +111,7 @@ class Month:
         self.numbers: dict[str, int] = {}
         #: changes, and those whose outdated notes were all shown; notes with similar ones at all
         self.shown: Counter[str] = Counter()
-        outdated: dict[str, set[str]] = {}
-        for question in life.questions:
-            if question.kind == "changed":
-                for at, name in enumerate(order := [*question.wrong, question.right[0]]):
-                    outdated.setdefault(name, set()).update(order[:at])
+        outdated = outdated_by(life)
         counts: Counter[int] = Counter()
         for note in life.notes:
             counts[note.day] += 1
@@ -152,6 +166,9 @@ def measure(month: Month, shown: list[str]) -> Counter[str]:
         counts[kind] += first in question.right
         places = [names.index(name) for name in question.right if name in names]
         counts[f"{kind} in three"] += bool(places) and min(places) < 3
+        older = {*question.wrong, *question.right[1:]}
+        in_five = question.right[0] in names[:5] and not older.isdisjoint(names[:5])
+        counts["both in five"] += kind == "changed" and in_five
         if first not in question.right:
             shown.append(f"{month.life.name}: {kind}: {question.text} → {first or 'nothing'}")
     for question, moment, right in month.past():
@@ -174,17 +191,62 @@ def look_after(month: Month) -> int:
 
 
 def disputes(month: Month) -> Counter[str]:
-    """Count the answers that say that two of their rows may disagree, for changes and others."""
+    """Count the answers that say that a row is or may be outdated, for changes and others."""
     counts: Counter[str] = Counter()
     for question in month.life.questions:
         rows = month.library.recall(question.text, limit=LIMIT)
-        names = {month.names[other] for row in rows for other in row.get("may_disagree", ())}
-        names |= {month.names[row["number"]] for row in rows if row.get("may_disagree")}
+        others = [other for row in rows for other in (*row.get("may_disagree", ()), row.get("newer", 0))]
+        named = [row["number"] for row in rows if row.get("may_disagree") or row.get("newer")]
+        names = {month.names[number] for number in (*others, *named) if number}
         relevant = bool(names.intersection(question.right))
         kind = question.kind if question.kind == "changed" else "others"
         counts[f"{kind} of"] += 1
         counts[kind] += relevant
     return counts
+
+
+def write_rows(month: Month, file: Path) -> None:
+    """Write each question with its answer as the tool gives it to an agent."""
+    answers = (fence_rows(month.library.recall(question.text)) for question in month.life.questions)
+    texts = [
+        f"## Question {at}: {question.text}\n{render('cortex_recall', {'results': rows})}\n"
+        for at, (question, rows) in enumerate(zip(month.life.questions, answers, strict=True), 1)
+    ]
+    file.write_text("\n".join(texts))
+
+
+def grade(month: Month, file: Path) -> Counter[str]:
+    """Count the right ones of a reader's answers, by kind of question; none is a wrong one."""
+    answers = {
+        int(at): int(number) for at, number in re.findall(r"(?m)^\s*(\d+)\s*:\s*(\d+)", file.read_text())
+    }
+    counts: Counter[str] = Counter()
+    for at, question in enumerate(month.life.questions, 1):
+        number = answers.get(at, -1)
+        counts[f"{question.kind} of"] += 1
+        counts[question.kind] += (
+            month.names.get(number) in question.right if question.right[0] else not number
+        )
+        counts[f"{question.kind} answered with nothing"] += not number
+        counts[f"{question.kind} outdated or other"] += month.names.get(number) in question.wrong
+    return counts
+
+
+def show_readers(file: Path, options: argparse.Namespace) -> None:
+    """Write the rows of a life for readers, or grade their answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        month = Month(read(file), Path(folder), report.models(options.model).popitem()[1])
+        if options.rows:
+            write_rows(month, options.rows)
+        if options.grade:
+            counts = grade(month, options.grade)
+            kinds = [name.removesuffix(" of") for name in counts if name.endswith(" of")]
+            more = ("answered with nothing", "outdated or other")
+            report.print_table(
+                (file.stem, "right", *more),
+                [(kind, share(counts, kind), *(counts[f"{kind} {name}"] for name in more)) for kind in kinds],
+            )
+        month.close()
 
 
 def share(counts: Counter[str], name: str, of: str = "") -> str:
@@ -214,6 +276,7 @@ def rows_of(figures: dict[str, Counter[str]]) -> list[tuple[str, str]]:
     return [
         ("a fact that changed, right one first", share(plain, "changed")),
         ("  among the first three", share(plain, "changed in three", "changed of")),
+        ("  with the outdated one among the first five", share(plain, "both in five", "changed of")),
         ("  after upkeep", share(upkeep, "changed")),
         ("  when the agent heeds `similar`", share(heeding, "changed")),
         ("  outdated note among the similar ones", share(figures["stored"], "changes shown", "changes")),
@@ -246,9 +309,16 @@ def main() -> None:
         "--model", type=Path, help="folder of an ONNX model, measured beside the built-in one"
     )
     parser.add_argument("--show", action="store_true", help="print each wrong answer")
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="write the answers of one life")
+    parser.add_argument("--grade", type=Path, metavar="ANSWERS", help="grade a reader's answers to --rows")
     report.add_json(parser)
     options = parser.parse_args()
     files = options.lives or sorted(LIVES.glob("*.txt"))
+    if options.rows or options.grade:
+        if len(files) != 1:
+            parser.error("--rows and --grade take one life")
+        show_readers(files[0], options)
+        return
     figures, tables = report.begin("memory_lives"), {}
     for model_name, model in report.models(options.model).items():
         shown: list[str] = []

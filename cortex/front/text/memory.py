@@ -13,10 +13,12 @@ from cortex.terms.observations import ROWS
 def draw_rows(page: Page, answer: Answer) -> None:
     for row in answer["results"]:
         draw_row(page, row)
+    days = {row.get("number"): row["created_at"][:10] for row in answer["results"]}
     for row in answer["results"]:
-        if others := row.get("may_disagree"):
-            numbers = " and ".join(map(str, (*others, row["number"])))
-            page.note(f"{numbers} may disagree; the newer is {row['number']}, of {row['created_at'][:10]}.")
+        for older in row.get("may_disagree", ()):
+            page.note(f"{older} may be outdated: {row['number']} is newer, of {days[row['number']]}.")
+        if (newer := row.get("newer")) in days:
+            page.note(f"{row['number']} is outdated: {newer} is newer, of {days[newer]}.")
     if not answer["results"]:
         page.note(answer.get("message") or "No note is about this.")
 

@@ -1,10 +1,8 @@
-"""Judgement whether a newer note says that an older one is outdated, or gives another value for the
-same. Pure.
+"""Judgement whether a newer note says that an older one is outdated. Pure.
 
 A newer note of the same form is mostly about something else, or about another aspect of the same
 thing. So it precedes an older one only if it keeps the subject that the question asks about, and
-names the older value beside a word of change, or answers the same: in the same form, in the words
-of the question, or in the same unit. Only the order changes: both notes stay.
+names the older value. Only the order changes: both notes stay.
 """
 
 from __future__ import annotations
@@ -27,14 +25,9 @@ from cortex.memory.find.statements import (
     stems,
 )
 from cortex.memory.note import Note, Trust
-from cortex.system.arrays import Array
 
 #: kinds of notes that a newer note can outdate
 KINDS = frozenset(("fact", "decision", "preference", "goal"))
-#: share of the shorter title's stems from which on two notes are about one thing
-ALIKE = 0.3
-#: least score of a newer note, as a share of the older one's, to disagree
-DISAGREES = 0.5
 #: authors whose notes precede no note of others
 _FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
 #: share of the shorter title's stems from which on a change without the whole subject is a dispute
@@ -42,9 +35,6 @@ DISPUTED = 0.5
 #: the same share without light words, from which on two notes of one subject state the same or
 #: contradict each other
 ONE_STATEMENT = 0.75
-#: deviations of two notes' cosine above that of unrelated notes, from which on they are of the same
-#: form; and for a newer one that tells of a move
-SAME_FORM, MOVED = 6.5, 4.5
 
 
 def outdates(newer: Statement, older: Statement, question: Question) -> bool:
@@ -55,15 +45,6 @@ def outdates(newer: Statement, older: Statement, question: Question) -> bool:
     if not (ended - question.words or (question.whether and ended)):
         return False
     return _keeps_subject(newer, older, question, ended) or _shortens_subject(newer, older, question, ended)
-
-
-def may_disagree(newer: Statement, older: Statement, question: Question) -> bool:
-    """Whether two notes are about the same subject and each says something that the other lacks."""
-    differ = bool(newer.title - older.words and older.title - newer.words)
-    lost = (question.words - question.kinds) & older.words - newer.words
-    return (
-        differ and shared_stems(newer.title, older.title) >= ALIKE and not lost and older.head in newer.words
-    )
 
 
 def names_answer(
@@ -85,27 +66,6 @@ def names_answer(
     return not is_other and not _is_narrower(newer, older, question)
 
 
-def answers_anew(newer: Statement, older: Statement, question: Question, likeness: float) -> bool:
-    """Whether the newer note answers the question as the older one does, with another value.
-
-    It keeps each subject of the question that the older one names, does not narrow it, tells
-    nothing besides, and ends no value that the older one lacks. And both contain the whole
-    question, or it gives another measure, tells of a move, or is of the same form.
-    """
-    lost = (question.subjects & older.words) - newer.words - _verbs(older, question)
-    ends_other = newer.named and not (newer.named - question.words) & older.words
-    shared = question.subjects & newer.words & older.words
-    is_other = newer.adds or ends_other or _is_narrower(newer, older, question)
-    if lost or is_other or not shared or newer.title <= older.words:
-        return False
-    is_whole = len(question.content) > 1 and question.content | (question.words & older.words) <= newer.words
-    return (
-        (is_whole and question.content <= older.words)
-        or _measures_anew(newer, older, question)
-        or likeness >= (MOVED if newer.moves else SAME_FORM)
-    )
-
-
 def _is_narrower(newer: Statement, older: Statement, question: Question) -> bool:
     """Whether the newer note has two new phrases with known words between them: one narrows the
     subject, the other one is the value ("Admin sessions expire after 10 minutes"). All between a
@@ -121,18 +81,9 @@ def _is_narrower(newer: Statement, older: Statement, question: Question) -> bool
     return phrases > 1
 
 
-def _verbs(older: Statement, question: Question) -> frozenset[str]:
-    """The stems of the verb that the older note and the question share."""
-    return question.verbs | (older.active & question.bare)
-
-
-def _measures_anew(newer: Statement, older: Statement, question: Question) -> bool:
-    """Whether each gives a number that the other lacks: of one unit, unless the question asks for a
-    quantity.
-    """
+def _measures_anew(newer: Statement, older: Statement) -> bool:
+    """Whether each gives a number of one unit that the other lacks."""
     new, old = newer.measures - older.measures, older.measures - newer.measures
-    if question.is_quantity:
-        return bool(new and old)
     return bool({unit for _, unit in new if unit} & {unit for _, unit in old})
 
 
@@ -186,7 +137,7 @@ def _compare_statements(newer: Note, older: Note) -> str:
     least = DISPUTED if is_denied and older.kind == "goal" else ONE_STATEMENT
     if (subject | letters) - now.words or len(new & old) < 2 or shared_stems(new, old) < least:
         return ""
-    if is_denied or _measures_anew(now, then, Question()):
+    if is_denied or _measures_anew(now, then):
         return "disputes"
     says_again = then.measures and all(number in now.words for number, _ in then.measures)
     if new <= then.words or (says_again and old <= now.words):
@@ -196,18 +147,15 @@ def _compare_statements(newer: Note, older: Note) -> str:
 
 @dataclass(slots=True)
 class Arrangement:
-    """The order of notes, as indices; {index: number of the note that outdates it}; {index of a
-    newer note: numbers of the older ones that it may disagree with}; indices of the notes that
-    precede an older one.
+    """The order of notes, as indices; {number of a note: the one that outdates it}; {number of a
+    newer note: numbers of the older ones whose value it names}.
     """
 
     order: list[int]
     newer: dict[int, int] = field(default_factory=dict)
     disagrees: dict[int, list[int]] = field(default_factory=dict)
-    moved: set[int] = field(default_factory=set)
 
     def put_before(self, newer: int, older: int) -> None:
-        self.moved.add(newer)
         if self.order.index(newer) > self.order.index(older):
             self.order.remove(newer)
             self.order.insert(self.order.index(older), newer)
@@ -215,42 +163,42 @@ class Arrangement:
 
 def arrange(
     notes: Sequence[Note],
-    scores: Sequence[float],
     query: str,
     *,
     is_rare: Callable[[str], bool],
-    likeness: Array,
     branches: Collection[str] = (),
 ) -> Arrangement:
-    """Put a newer note before the older ones that it outdates or answers anew; `notes` by
-    descending score. Only pairs with the first note are examined for disagreement. `is_rare`:
-    whether few notes contain a stem. `likeness` [n, n]: deviations of each two notes' cosine above
-    that of unrelated ones. Notes of `branches` precede none of others.
+    """Put a newer note before the older ones that it outdates or whose value it names; `notes` in
+    the order of an answer. `is_rare`: whether few notes contain a stem. Notes of `branches` precede
+    none of others.
     """
     result = Arrangement(list(range(len(notes))))
     places = [at for at, note in enumerate(notes) if note.kind in KINDS]
     if len(places) < 2:
         return result
-    question, doubtful = read_question(query), list[tuple[int, int]]()
-    statements = {at: statement_of(notes[at]) for at in places}
+    question, statements = read_question(query), {at: statement_of(notes[at]) for at in places}
     for newer, older in itertools.permutations(places, 2):
-        if _age(notes[newer]) <= _age(notes[older]) or _is_of_branch(notes[newer], notes[older], branches):
+        now, then = notes[newer], notes[older]
+        if _age(now) <= _age(then) or _is_of_branch(now, then, branches):
             continue
-        pair = statements[newer], statements[older], question
-        is_foreign = _is_foreign(notes[newer], notes[older])
-        is_outdated = _is_outdated(notes[newer], notes[older], question)
-        if is_outdated:
-            result.newer[older] = notes[newer].number
+        if _is_outdated(now, then, question):
+            result.newer[then.number] = now.number
             result.put_before(newer, older)
-        elif not is_foreign and (names_answer(*pair, is_rare) or answers_anew(*pair, likeness[newer, older])):
+        elif not _is_foreign(now, then) and names_answer(
+            statements[newer], statements[older], question, is_rare
+        ):
             result.put_before(newer, older)
-            result.disagrees.setdefault(newer, []).append(notes[older].number)
-        elif scores[newer] >= DISAGREES * scores[older] and may_disagree(*pair):
-            doubtful.append((newer, older))
-    for newer, older in doubtful:
-        if result.order[0] in (newer, older) and older not in result.newer:
-            result.disagrees.setdefault(newer, []).append(notes[older].number)
+            result.disagrees.setdefault(now.number, []).append(then.number)
     return result
+
+
+def may_follow(newer: Note, older: Note, branches: Collection[str]) -> bool:
+    """Whether the newer note is later than the older one, and may say what became of it."""
+    return (
+        _age(newer) > _age(older)
+        and not _is_foreign(newer, older)
+        and not _is_of_branch(newer, older, branches)
+    )
 
 
 def _is_outdated(newer: Note, older: Note, question: Question) -> bool:

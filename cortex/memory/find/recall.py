@@ -10,9 +10,10 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.find.catalog import Catalog, Selection
-from cortex.memory.find.changes import KINDS, arrange
+from cortex.memory.find.changes import arrange
 from cortex.memory.find.links import Links
 from cortex.memory.find.model_vectors import ModelVectors
+from cortex.memory.find.newer_notes import NewerNotes
 from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
 from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words
@@ -47,8 +48,6 @@ HEIR_SHARE, HEIR_STEPS = 0.95, 10
 COMPARED = 10
 #: best hits by similarity from which the graph is walked
 ANCHORS = 5
-#: nearest notes of the best hit that are compared with it, too: a change in other words is no hit
-LATER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,41 +289,37 @@ class Memory:
             ]
             if wide != selection:
                 hits = self._with_heirs(hits, selection)
-        first = hits[:COMPARED]
-        others = self._later(first, selection, past_notes)
-        compared = [*first, *others]
+        rows = self._with_newer(hits[:COMPARED], query, selection, past_notes)
+        shown = {hit.note.number for hit in rows}
+        return [*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)][:limit]
 
-        arrangement = arrange(
-            [hit.note for hit in compared],
-            [hit.score for hit in first] + [0.0] * len(others),
-            query,
-            is_rare=self.words.is_rare,
-            likeness=self.vectors.likenesses([hit.note.number for hit in compared]),
-            branches=selection.elsewhere[1],
-        )
-        arranged = [
-            replace(
-                compared[at],
-                newer=arrangement.newer.get(at, 0),
-                disagrees=tuple(arrangement.disagrees.get(at, ())),
-            )
-            for at in arrangement.order
-            if at < len(first) or at in arrangement.moved
-        ]
-        return [*arranged, *hits[COMPARED:]][:limit]
-
-    def _later(
-        self, hits: Sequence[RecalledNote], selection: Selection, past_notes: Mapping[int, Note]
+    def _with_newer(
+        self,
+        hits: Sequence[RecalledNote],
+        query: str,
+        selection: Selection,
+        past_notes: Mapping[int, Note],
     ) -> list[RecalledNote]:
-        """The notes most like the best hit that can be outdated, without the hits."""
-        best = next((hit for hit in hits if hit.note.kind in KINDS), None)
-        if best is None:
-            return []
-        near = self.vectors.near(best.note.number, self.catalog.mask(selection, past_notes), LATER)
-        others = {hit.note.number for hit in hits} | past_notes.keys()
-        notes = self.store.notes_by_number([number for number, _ in near if number not in others])
-        score = best.score * HEIR_SHARE
-        return [RecalledNote(note, score, {"newer": score}) for note in notes]
+        """The hits with newer notes beside those that they may outdate, a newer one before those
+        that it surely does.
+        """
+        mask, branches = self.catalog.mask(selection, past_notes), selection.elsewhere[1]
+        newer = NewerNotes(self, [hit.note for hit in hits], mask, query, branches, past_notes)
+        arrangement = arrange(newer.notes, query, is_rare=self.words.is_rare, branches=branches)
+        by_number = {hit.note.number: hit for hit in hits}
+        rows, score = list[RecalledNote](), 0.0
+        for note in (newer.notes[at] for at in arrangement.order):
+            older = [*arrangement.disagrees.get(note.number, ()), *newer.outdated.get(note.number, ())]
+            hit = by_number.get(note.number) or RecalledNote(note, score, {"newer": score})
+            rows.append(
+                replace(
+                    hit,
+                    newer=arrangement.newer.get(note.number, 0),
+                    disagrees=tuple(n for n in dict.fromkeys(older) if n not in arrangement.newer),
+                )
+            )
+            score = hit.score * HEIR_SHARE
+        return rows
 
     def _with_superseded(self, selection: Selection) -> Selection:
         """The selection with superseded notes, if there are any, unless it is of a past moment."""

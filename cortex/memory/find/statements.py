@@ -59,15 +59,6 @@ _WORD = re.compile(r"\S+")
 #: a name of one letter ("House B") and a number that is a stop word; a number and its unit
 _LETTER = re.compile(r"\b(?:[A-HJ-Z]|one)\b")
 _MEASURE = re.compile(r"\b(\d[\d.]*)(?:\s+([^\W\d]+))?")
-#: a move to a new value; words of something that is true besides the rest or under a condition
-_MOVES = re.compile(
-    r"(?i)\b(?:migrat|mov|switch)(?:e|es|ed|ing)?\b[^.;]{0,60}?\b(?:to|into|onto)\b"
-    r"|\b(?:postponed|delayed|rescheduled|brought forward|put off)\b"
-)
-_ADDS = re.compile(
-    r"(?i)\b(?:(?:as well|also|in addition|additionally|unlike|except|besides|another|when|while|if|unless)\b"
-    r"|too(?=[.,;]|$))"
-)
 #: the moment from which on something is so; the beginning of a reason
 _FROM_WHEN = re.compile(
     r"(?i)\b(?:from|since|as of)\s+(?:now on|today|(?:this|next|last)\s+\w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -76,16 +67,10 @@ _FROM_WHEN = re.compile(
 _REASON = re.compile(
     r"(?i)(?:[,;:]|\s[-–—])\s|\b(?:since|because|so that|now that)\b|\bafter (?:the|its|our)\b"
 )
-_RESULT = re.compile(r", so\b")
 #: a noun after these names the kind of value that the question asks for, not its subject
 _VALUE_NOUN = re.compile(
     r"(?i)\b(?:which|what|whose)\s+(?:(?:kind|type|sort|version)s? of\s+)?([\w-]+)"
     r"|\bhow\s+(many|much|long|often|old|far|big|large|soon|fast)\b"
-)
-#: as these, without a verb after "what"
-_KIND = re.compile(
-    r"(?i)\b(?:which|whose|what\s+(?:kind|type|sort|version)s? of)\s+([\w-]+)"
-    r"|\bwhat\s+([\w-]+)(?=\s+(?:is|are|was|were|do|does|did|has|have|should|can|may|must|will)\b)"
 )
 #: a question that names a value and asks whether it is so
 _WHETHER = re.compile(
@@ -97,16 +82,10 @@ _VERB = re.compile(
 )
 #: the main verb of a passive sentence
 _PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:now\s+|only\s+|always\s+)?([\w-]+)")
-#: the verb of a question after its subject "we", or after the value it asks for
-_QUESTION_VERB = re.compile(
-    r"(?i)\b(?:do|does|did)\s+(?:we|you|they|i|one)\s+([\w-]+)|^\s*(?:who|(?:which|what)\s+[\w-]+)\s+([\w-]+s)\b"
-)
 #: a title that denies something
 _DENIAL = re.compile(
     r"(?i)\b(?:no(?! longer| more)|not(?! any)|never|nobody|none|nothing|without|cannot)\b|n['’]t\b"
 )
-#: all after an auxiliary verb and the first word of its subject
-_AFTER_DO = re.compile(r"(?i)\b(?:do|does|did)\s+(?:(?:the|a|an|our)\s+)?[\w-]+\s+(.*)")
 #: words beside a verb or a value that tell nothing of either
 _FUNCTION = frozenset(
     "through via within per onto upon under over at most least out off still currently against between".split()
@@ -135,48 +114,30 @@ _IRREGULAR = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The stems of a note: of all of it, of its title, of its main verb in the passive, of verbs in
-    the active, of the words before the first verb, the first one that names its subject, and of the
-    values that it ends, of these the ones beside a word of change; the numbers of its title with
-    their units; the words of its main clause (`_word_order`), and the words of its title, each with
-    the next one; whether it tells of something besides or under a condition, and of a move.
+    """The stems of a note: of all of it, of its title, of its main verb in the passive, of the
+    words before the first verb, the first one that names its subject, and of the values that it
+    ends; the numbers of its title with their units; the words of its main clause (`_word_order`),
+    and the words of its title, each with the next one.
     """
 
     words: frozenset[str]
     title: frozenset[str]
     verbs: frozenset[str]
-    active: frozenset[str]
     subject: frozenset[str]
     head: str
     ended: frozenset[str]
-    named: frozenset[str]
     measures: frozenset[tuple[str, str]]
     order: tuple[tuple[frozenset[str], bool, str], ...]
     pairs: frozenset[tuple[str, str]]
-    adds: bool
-    moves: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The stems of a question; of nouns that name the kind of value; of its subjects; of all but
-    nouns that surely name the kind; whether it names a value and asks if it is so; whether it asks
-    for a quantity; of its verb, and of words after an auxiliary that may be its verb.
-    """
+    """The stems of a question, and of its subjects; whether it asks if a value is so."""
 
     words: frozenset[str] = frozenset()
-    kinds: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
-    content: frozenset[str] = frozenset()
     whether: bool = False
-    is_quantity: bool = False
-    verbs: frozenset[str] = frozenset()
-    bare: frozenset[str] = frozenset()
-
-
-def alike(title: str, other: str) -> float:
-    """The share of the shorter title's stems that both titles contain."""
-    return shared_stems(stems(title), stems(other))
 
 
 def shared_stems(first: frozenset[str], second: frozenset[str]) -> float:
@@ -248,31 +209,15 @@ def _statement(title: str, body: str) -> Statement:
         words=stems(text).union(_LETTER.findall(text)),
         title=stems(title),
         verbs=stems(" ".join(_PASSIVE.findall(title))),
-        active=_active_verbs(title),
         subject=_subject(clause, order),
         head=next(first, ""),
         ended=ended_values(text),
-        named=_named_values(_RESULT.split(text.lower(), maxsplit=1)[0]) - LIGHT_STEMS,
         measures=frozenset(
             (number, "" if unit in tokens.STOP_WORDS else unit)
             for number, unit in _MEASURE.findall(title.lower())
         ),
         order=order,
         pairs=frozenset(itertools.pairwise(tokens.words(title.lower()))),
-        adds=bool(_ADDS.search(title)),
-        moves=bool(_MOVES.search(title)),
-    )
-
-
-def _active_verbs(title: str) -> frozenset[str]:
-    """The stems of words that agree with the word before them as a verb with its noun."""
-    words = tokens.words(title)
-    return stems(
-        " ".join(
-            word
-            for before, word in itertools.pairwise(words)
-            if word == word.lower() and word.isalpha() and before.endswith("s") != word.endswith("s")
-        )
     )
 
 
@@ -307,24 +252,10 @@ def _word_order(clause: str) -> tuple[tuple[frozenset[str], bool, str], ...]:
 
 
 def read_question(query: str) -> Question:
-    words, kinds, after = stems(query), _groups(_VALUE_NOUN, query), _AFTER_DO.search(query)
-    return Question(
-        words,
-        kinds,
-        (words - kinds - LIGHT_STEMS).union(_LETTER.findall(query)),
-        words - _groups(_KIND, query),
-        bool(_WHETHER.match(query)),
-        any(match[2] for match in _VALUE_NOUN.finditer(query)),
-        _groups(_QUESTION_VERB, query),
-        stems(" ".join(word for word in tokens.words(after[1]) if not word.endswith("s")))
-        if after
-        else frozenset(),
-    )
-
-
-def _groups(pattern: re.Pattern[str], query: str) -> frozenset[str]:
-    """The stems of all groups that match."""
-    return stems(" ".join(group for match in pattern.finditer(query) for group in match.groups() if group))
+    words = stems(query)
+    nouns = (group for match in _VALUE_NOUN.finditer(query) for group in match.groups() if group)
+    subjects = (words - stems(" ".join(nouns)) - LIGHT_STEMS).union(_LETTER.findall(query))
+    return Question(words, subjects, bool(_WHETHER.match(query)))
 
 
 def answer_of(note: Statement, question: Question) -> frozenset[str]:

@@ -277,6 +277,13 @@ class Vectors:
         likeness: Array = (self.against(numbers, numbers) - mean) / (deviation or 1.0)
         return likeness
 
+    def likenesses_to(self, text: str, numbers: Sequence[int]) -> Array:
+        """float32 [n]: the same between a text and notes."""
+        mean, deviation = self._scale()
+        vector = self._embedder.embed([text], "query")[0].astype(np.float32)
+        likeness: Array = (self._vectors(numbers) @ vector - mean) / (deviation or 1.0)
+        return likeness
+
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes nearest to a text: by all vectors, or by the proposed ones only."""
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)

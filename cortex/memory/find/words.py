@@ -271,6 +271,10 @@ class Words:
         count = self._searcher.num_docs + len(self._tail)
         return self._holding("all", word) <= max(RARE_NOTES, RARE_SHARE * count)
 
+    def rarity_share(self, word: str) -> float:
+        """The weight of a word, 1 for the rarest possible."""
+        return self._rarity("all", word) / math.log(2 + self._searcher.num_docs + len(self._tail))
+
     def _rarity(self, field: str, word: str) -> float:
         return _rarity(self._searcher.num_docs + len(self._tail), self._holding(field, word))
 

@@ -9,8 +9,9 @@ from typing import Any
 from cortex.memory.answers import erasure_answer, title_rows, visible_text
 from cortex.memory.checks import warnings_of
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.changes import ALIKE, KINDS
-from cortex.memory.find.statements import alike, stems
+from cortex.memory.find.changes import KINDS
+from cortex.memory.find.newer_notes import replaceable
+from cortex.memory.find.statements import stems
 from cortex.memory.library.view import View
 from cortex.memory.note import (
     AGENTS,
@@ -37,8 +38,8 @@ from cortex.terms.text.secrets import remove_secrets
 
 #: fields of a note that tell something, and the one that decides who reads it
 _SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
-#: notes of a new note's answer that it may replace, and nearest notes that they are chosen from
-SIMILAR_MAX, SIMILAR_LOOKED_AT = 2, 8
+#: notes of a new note's answer that it may replace
+SIMILAR_MAX = 3
 #: kinds of notes that may tell of a change: an event ("moved to EMQX") outdates facts too
 TELLING = KINDS | {"event"}
 #: share of common stems and cosine of two bodies below which notes of one title stay two
@@ -75,7 +76,7 @@ class Writing(View):
         notes that it supersedes are no longer true: searches find them only with `as_of` or
         `include`. A note of the same `topic` and scope is its older version and superseded, too.
         "closed": [{"number", "title"}] of superseded notes; "similar": [{"number", "title", "age"}]
-        of notes that it may replace, at most two.
+        of notes that it may replace, at most three.
 
         It is on the disk when this returns. Raises BadRequest, TooLarge and NotFound.
         """
@@ -122,7 +123,7 @@ class Writing(View):
             )
         answer |= {"removed": list(written.removed)} if written.removed else {}
         answer |= self._closed_rows(written)
-        if similar := self._similar(written, title_text, note):
+        if similar := self._similar(written):
             answer["similar"] = similar
         return answer | ({"warnings": warnings} if warnings else {})
 
@@ -137,26 +138,22 @@ class Writing(View):
         rows = [{"number": note.number, "title": visible_text(note.title)} for note in notes]
         return {"closed": rows} if rows else {}
 
-    def _similar(self, written: Written, title: str, note: Note) -> list[dict[str, Any]]:
-        """Rows of the notes that a new note may replace: of its topic, or the nearest with a
-        similar title, of the same scope.
+    def _similar(self, written: Written) -> list[dict[str, Any]]:
+        """Rows of the notes that a new note may replace: of its topic, or the likeliest of the same
+        scope.
         """
-        memory, numbers = self._memory, list(written.same_topic)
+        memory, others = self._memory, dict.fromkeys(written.same_topic)
+        [note] = memory.store.notes_by_number([written.number])
         if note.kind in TELLING and not written.merged:
-            selection = Selection(project=self._project, kinds=tuple(sorted(KINDS)))
-            numbers += [hit.number for hit in memory.rank_notes(title, selection, SIMILAR_LOOKED_AT, 1.0, ())]
-        others = dict.fromkeys(number for number in numbers if number != written.number)
-        rows = [
+            others |= dict.fromkeys(replaceable(memory, note, Selection(project=self._project)))
+        return [
             {
                 "number": other.number,
                 "title": visible_text(other.title),
                 "age": format_age(other.created_at, memory.now()),
             }
-            for other in memory.store.notes_by_number(list(others))
-            if other.number in written.same_topic
-            or (other.scope == note.scope and alike(title, other.title) >= ALIKE)
+            for other in memory.store.notes_by_number(list(others)[:SIMILAR_MAX])
         ]
-        return rows[:SIMILAR_MAX]
 
     def _differ(self, stored: Note, incoming: Note) -> bool:
         """Whether two notes of one title have nothing else in common."""

@@ -1,0 +1,164 @@
+"""Newer notes on the subject of a hit, which may share no word with the question, and older notes
+that a new one may replace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cortex.memory.find.catalog import Selection
+from cortex.memory.find.changes import KINDS, may_follow
+from cortex.memory.find.successors import features_of, likely, read_text, text_of
+from cortex.memory.note import Note
+from cortex.memory.transcripts.proposing.handover import KIND as HANDOVER
+from cortex.system.arrays import Array
+
+if TYPE_CHECKING:
+    from cortex.memory.find.recall import Memory
+
+#: hits whose newer notes are looked for; the rarest stems by which they are; candidates by stems
+#: and by vector
+LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 12, 6
+#: notes with one of the stems that are read; nearest notes of which BY_VECTOR may be newer
+READ, NEAREST = 200, 12
+#: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
+BESIDE, BESIDE_EACH, BESIDE_MAX = 0.01, 2, 3
+#: likelihood from which on an older note is named when one is stored
+SIMILAR = 0.01
+#: likelihood from which on the answer says that a note may be outdated
+OUTDATED = 0.1
+
+Pairs = list[tuple[int, int]]
+
+
+def newer_pairs(
+    memory: Memory,
+    hits: Sequence[Note],
+    mask: Array,
+    branches: Collection[str] = (),
+    past_notes: Collection[int] = (),
+) -> tuple[list[Note], Pairs]:
+    """The hits, and newer notes of the mask that may be about the same as one of the first; and
+    pairs of indices, an older hit of a kind that can be outdated and a newer note.
+    """
+    notes, happened = list(hits), memory.catalog["happened"]
+    olds = [at for at, note in enumerate(hits) if note.kind in KINDS]
+    found: dict[int, list[int]] = {}
+    for at in (at for at in olds if at < LOOKED_AT):
+        note = hits[at]
+        near = memory.vectors.near(note.number, mask, NEAREST) if at == olds[0] else ()
+
+        def is_newer(number: int, note: Note = note) -> bool:
+            return bool((happened[number], number) > (note.happened_at, note.number))
+
+        candidates = _of_stems(memory, note, mask, is_newer)
+        candidates += [number for number, _ in near if is_newer(number)][:BY_VECTOR]
+        found[at] = [number for number in candidates if number not in past_notes]
+    places = {note.number: at for at, note in enumerate(notes)}
+    missing = dict.fromkeys(
+        number for numbers in found.values() for number in numbers if number not in places
+    )
+    for note in memory.store.notes_by_number(list(missing)):
+        if note.kind != HANDOVER:
+            places[note.number] = len(notes)
+            notes.append(note)
+    pairs = []
+    for at in olds:
+        others = [places[number] for number in found.get(at, ()) if number in places]
+        newer = dict.fromkeys([*range(len(hits)), *others])
+        pairs += [(at, other) for other in newer if may_follow(notes[other], notes[at], branches)]
+    return notes, pairs
+
+
+def replaceable(memory: Memory, note: Note, selection: Selection) -> list[int]:
+    """The notes of the selection that a new note may replace, the likeliest first."""
+    notes, pairs = older_pairs(memory, note, selection)
+    if not pairs:
+        return []
+    values = likely(measure(memory, notes, pairs)).tolist()
+    numbers = [notes[old].number for old, _ in pairs]
+    best = sorted(zip(values, numbers, strict=True), reverse=True)
+    return [number for value, number in best if value >= SIMILAR]
+
+
+def older_pairs(memory: Memory, note: Note, selection: Selection) -> tuple[list[Note], Pairs]:
+    """A new note, and older ones of the selection, of a kind that can be outdated and of its scope,
+    that may be about the same; and pairs of indices.
+    """
+    near = memory.vectors.near(note.number, memory.catalog.mask(selection), 2 * NEAREST)
+    mask = memory.catalog.mask(replace(selection, kinds=tuple(sorted(KINDS))))
+    numbers = _of_stems(memory, note, mask, lambda number: number != note.number)
+    numbers += [number for number, _ in near if mask[number]][:BY_VECTOR]
+    others = memory.store.notes_by_number(list(dict.fromkeys(numbers)))
+    notes = [note, *(other for other in others if other.scope == note.scope)]
+    return notes, [(at, 0) for at in range(1, len(notes))]
+
+
+def _of_stems(memory: Memory, note: Note, mask: Array, takes: Callable[[int], bool]) -> list[int]:
+    """The notes with a note's rarest stems, the best first."""
+    stems = sorted(read_text(text_of(note)).words)
+    stems = sorted(stems, key=memory.words.rarity_share, reverse=True)[:STEMS]
+    scores = memory.words.search(stems, READ)
+    best = sorted(scores, key=scores.__getitem__, reverse=True)
+    return [number for number in best if mask[number] and takes(number)][:BY_STEMS]
+
+
+def measure(memory: Memory, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:
+    """The features of the pairs, as `features_of`."""
+    numbers = [note.number for note in notes]
+    likeness = memory.vectors.likenesses(numbers)
+    near = memory.vectors.likenesses_to(question, numbers) if question else None
+    return features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
+
+
+class NewerNotes:
+    """The rows of an answer with newer notes beside those that they may outdate: `notes`, and
+    `outdated`: {number of a newer note: numbers of the older ones}.
+    """
+
+    def __init__(  # noqa: PLR0917
+        self,
+        memory: Memory,
+        hits: Sequence[Note],
+        mask: Array,
+        question: str,
+        branches: Collection[str],
+        past_notes: Collection[int],
+    ) -> None:
+        self.notes = list(hits)
+        self.outdated: dict[int, list[int]] = {}
+        notes, pairs = newer_pairs(memory, hits, mask, branches, past_notes)
+        if not pairs:
+            return
+        #: index of an older hit → likelihood and index of the newer notes
+        newer: dict[int, list[tuple[float, int]]] = {}
+        values = likely(measure(memory, notes, pairs, question))
+        for (old, new), value in zip(pairs, values.tolist(), strict=True):
+            newer.setdefault(old, []).append((value, new))
+        self._bring(notes, newer)
+        self._say(notes, newer)
+
+    def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
+        """Put the likeliest newer notes of the first hits right behind them."""
+        room = BESIDE_MAX
+        for old in sorted(at for at in newer if at < LOOKED_AT):
+            best = sorted((pair for pair in newer[old] if pair[0] >= BESIDE), reverse=True)[:BESIDE_EACH]
+            behind = self.notes.index(notes[old]) + 1
+            already = self.notes[: behind + len(best)]
+            brought = [notes[new] for _, new in best if notes[new] not in already][:room]
+            room -= len(brought)
+            self.notes = [note for note in self.notes if note not in brought]
+            behind = self.notes.index(notes[old]) + 1
+            self.notes[behind:behind] = brought
+
+    def _say(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
+        """Note the likeliest newer note of each row, if one of the two is among the first."""
+        first = {note.number for note in self.notes[:LOOKED_AT]}
+        shown = {note.number for note in self.notes}
+        for old, candidates in newer.items():
+            value, new = max(candidates)
+            pair = notes[old].number, notes[new].number
+            if value >= OUTDATED and pair[1] in shown and first.intersection(pair):
+                self.outdated.setdefault(pair[1], []).append(pair[0])

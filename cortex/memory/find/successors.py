@@ -1,0 +1,139 @@
+"""The likelihood that a newer note tells what became of the content of an older one, by the weights
+that scripts/train/successors.py fits. Pure.
+
+Words alone do not decide which of two notes on one subject is true. So the likelihood closes and
+hides nothing: it brings the newer note beside the older one, and the reader has both with dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from cortex.memory.find.statements import BODY_CHARS, ended_values
+from cortex.memory.note import Note
+from cortex.memory.text import question_words
+from cortex.system.arrays import Array
+
+#: deviations of a cosine, and days between two notes, that count as 1
+SURE_DEVIATIONS, LONG_DAYS = 6.0, 60.0
+DAY_MS = 86_400_000
+#: kinds of notes that mostly report what happened
+_REPORTS = frozenset(("event", "observation"))
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b")
+
+#: feature of two notes → its weight, when one is stored. likeness: of meaning; of_older, of_newer:
+#: shared stems, as a share of either by rarity; rarest: the rarest shared stem; reports: the newer
+#: one is a report; ends: the newer one says that something is no longer so;
+#: ends_shared: something that the older one names
+STORED = {
+    "likeness": 0.56,
+    "of_older": 8.09,
+    "of_newer": -1.43,
+    "rarest": 5.06,
+    "reports": -0.56,
+    "ends": -1.33,
+    "ends_shared": 2.09,
+}
+#: the same for a question, with more features. age: time between the two notes; near: likeness of
+#: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
+#: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
+#: number is among the lost
+ASKED = {
+    "likeness": 0.15,
+    "of_older": 1.57,
+    "of_newer": -2.99,
+    "rarest": 4.85,
+    "reports": -1.43,
+    "age": 4.3,
+    "ends": -1.02,
+    "ends_shared": 1.85,
+    "near": 2.19,
+    "kept": 5.84,
+    "lost": 1.45,
+    "value": 2.44,
+    "number_lost": -2.89,
+}
+#: constant terms
+STORED_BIAS, ASKED_BIAS = -9.19, -13.92
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The stems of a text, its numbers, and the stems of values that it says are no longer so."""
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+    ended: frozenset[str]
+
+
+@lru_cache(4_096)
+def read_text(text: str) -> Reading:
+    words = question_words(text) if text.strip() else ()
+    return Reading(frozenset(words), frozenset(_NUMBER.findall(text.lower())), ended_values(text))
+
+
+def text_of(note: Note) -> str:
+    """The part of a note that is compared: a change is at the start."""
+    return f"{note.title}. {note.body[:BODY_CHARS]}"
+
+
+def likely(features: dict[str, Array]) -> Array:
+    """float64 [pairs]: the likelihood that the newer note of a pair tells what became of the older
+    one, and for features with a question, of what that asks for.
+    """
+    weights, bias = (ASKED, ASKED_BIAS) if "near" in features else (STORED, STORED_BIAS)
+    values: Array = 1 / (1 + np.exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
+    return values
+
+
+def features_of(  # noqa: PLR0917
+    notes: Sequence[Note],
+    pairs: Sequence[tuple[int, int]],
+    likeness: Array,
+    rarity: Callable[[str], float],
+    question: str = "",
+    near: Array | None = None,
+) -> dict[str, Array]:
+    """{feature: float64 [pairs]} of pairs of indices, the older note first. `likeness` [n, n]:
+    deviations of two notes' cosine above that of unrelated ones; `rarity`: the weight of a stem, at
+    most 1; `near` [n]: deviations of each note's cosine to the question; None for no question.
+    """
+    readings, asked = [read_text(text_of(note)) for note in notes], read_text(question)
+    at = {stem: place for place, stem in enumerate(sorted(frozenset().union(*(r.words for r in readings))))}
+    weights = np.array([rarity(stem) for stem in at])
+    has, ended = np.zeros((len(notes), len(at)), bool), np.zeros((len(notes), len(at)), bool)
+    for row, reading in enumerate(readings):
+        has[row, [at[stem] for stem in reading.words]] = True
+        ended[row, [at[stem] for stem in reading.ended if stem in at]] = True
+    older, newer = np.array(pairs, np.int64).reshape(-1, 2).T
+    shared, totals = has[older] & has[newer], has @ weights
+    weight = shared @ weights
+    features = {
+        "likeness": likeness[older, newer] / SURE_DEVIATIONS,
+        "of_older": weight / np.maximum(totals[older], 1e-9),
+        "of_newer": weight / np.maximum(totals[newer], 1e-9),
+        "rarest": (shared * weights).max(axis=1, initial=0.0),
+        "reports": np.array([note.kind in _REPORTS for note in notes], float)[newer],
+        "ends": np.array([bool(reading.ended) for reading in readings], float)[newer],
+        "ends_shared": (ended[newer] & has[older]).any(axis=1).astype(float),
+    }
+    if near is None:
+        return features
+    happened = np.array([note.happened_at for note in notes])
+    days = np.maximum(0, happened[newer] - happened[older]) / DAY_MS
+    is_asked = np.array([stem in asked.words for stem in at], bool)
+    total = sum(map(rarity, asked.words)) or 1.0
+    numbers = [reading.numbers & asked.numbers for reading in readings]
+    return features | {
+        "age": np.minimum(1.0, np.log1p(days) / np.log1p(LONG_DAYS)),
+        "near": near[newer] / SURE_DEVIATIONS,
+        "kept": (shared & is_asked) @ weights / total,
+        "lost": (has[older] & ~has[newer] & is_asked) @ weights / total,
+        "value": (shared * (weights * ~is_asked)).max(axis=1, initial=0.0),
+        "number_lost": np.array([bool(numbers[a] - readings[b].numbers) for a, b in pairs], float),
+    }
