@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.code_notes.renames import Renames
@@ -38,9 +38,6 @@ from ipc.messages import (
     Several,
     is_repeatable,
 )
-
-if TYPE_CHECKING:
-    from cortex.ask.memory import MemoryContext
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -78,6 +75,21 @@ class Asker(Protocol):
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
 
 
+class MemoryAsker(Protocol):
+    """The part of cortex.ask.memory.MemoryContext that a memory tool needs."""
+
+    async def call(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        operation_id: str = "",
+        writes: bool,
+    ) -> dict[str, Any]: ...
+
+    async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class StoredProject:
     """A project in a store. `place` tells apart stores and the models of their vectors; `project`
@@ -113,7 +125,7 @@ class QueryContext:
     #: monotonic time until which an absent worker may still be starting
     settled: float = 0.0
     #: access to the memory set, which starts with the first call
-    memory: MemoryContext | None = None
+    memory: MemoryAsker | None = None
     #: renamed files that git reports
     renames: Renames | None = None
     #: the commits that last changed a place, from git; None: not wanted
