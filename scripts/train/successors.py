@@ -63,7 +63,7 @@ def fit(parts: Sequence[Pairs]) -> Weights:
     return dict(zip(names, plain.round(2).tolist(), strict=True)), round(float(weights[0] - plain @ mean), 2)
 
 
-def asked_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
+def question_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
     """Yield the pairs of each question."""
     memory, selection = month.memory, Selection(project=memory_lives.PROJECT)
     for question in month.life.questions:
@@ -91,9 +91,14 @@ def stored_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
             yield Pairs(newer_notes.measure(memory, notes, pairs), np.array(changes))
 
 
-def measure(file: Path, asked: Weights, stored: Weights) -> list[str]:
+def measure(file: Path, of_question: Weights, stored: Weights) -> list[str]:
     """Return the figures of a life with these weights."""
-    settings = {"ASKED": asked[0], "ASKED_BIAS": asked[1], "STORED": stored[0], "STORED_BIAS": stored[1]}
+    settings = {
+        "QUESTION": of_question[0],
+        "QUESTION_BIAS": of_question[1],
+        "STORED": stored[0],
+        "STORED_BIAS": stored[1],
+    }
     with mock.patch.multiple(successors, **settings), tempfile.TemporaryDirectory() as folder:
         month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
         counts, disputes = memory_lives.measure(month, []), memory_lives.disputes(month)
@@ -115,13 +120,13 @@ def main() -> None:
     )
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
     files = parser.parse_args().lives or sorted(memory_lives.LIVES.glob("*.txt"))
-    asked, stored = {}, {}
+    of_question, stored = {}, {}
     for file in files:
         with tempfile.TemporaryDirectory() as folder:
             month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
-            asked[file], stored[file] = list(asked_pairs(month)), list(stored_pairs(month))
+            of_question[file], stored[file] = list(question_pairs(month)), list(stored_pairs(month))
             month.close()
-    for name, pairs in {"ASKED": asked, "STORED": stored}.items():
+    for name, pairs in {"QUESTION": of_question, "STORED": stored}.items():
         weights, bias = fit([part for parts in pairs.values() for part in parts])
         print(f"{name} = {weights}\n{name}_BIAS = {bias}")
     rows = [
@@ -129,7 +134,7 @@ def main() -> None:
             left_out,
             *(
                 fit([p for file, parts in pairs.items() if file != left_out for p in parts])
-                for pairs in (asked, stored)
+                for pairs in (of_question, stored)
             ),
         )
         for left_out in files

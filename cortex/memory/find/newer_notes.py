@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from cortex.memory.find.catalog import Selection
+from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.changes import KINDS, may_follow
 from cortex.memory.find.successors import features_of, likely, read_text, text_of
+from cortex.memory.find.vectors import Vectors
+from cortex.memory.find.words import Words
 from cortex.memory.note import Note
+from cortex.memory.store.note_store import Store
 from cortex.memory.transcripts.proposing.handover import KIND as HANDOVER
 from cortex.system.arrays import Array
-
-if TYPE_CHECKING:
-    from cortex.memory.find.recall import Memory
 
 #: hits whose newer notes are looked for; the rarest stems by which they are; candidates by stems
 #: and by vector
@@ -24,7 +24,7 @@ LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 12, 6
 #: notes with one of the stems that are read; nearest notes of which BY_VECTOR may be newer
 READ, NEAREST = 200, 12
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
-BESIDE, BESIDE_EACH, BESIDE_MAX = 0.01, 2, 3
+LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored
 SIMILAR = 0.01
 #: likelihood from which on the answer says that a note may be outdated
@@ -33,8 +33,17 @@ OUTDATED = 0.1
 Pairs = list[tuple[int, int]]
 
 
+class Indexes(Protocol):
+    """The store with the indexes that are asked."""
+
+    store: Store
+    catalog: Catalog
+    words: Words
+    vectors: Vectors
+
+
 def newer_pairs(
-    memory: Memory,
+    memory: Indexes,
     hits: Sequence[Note],
     mask: Array,
     branches: Collection[str] = (),
@@ -45,7 +54,7 @@ def newer_pairs(
     """
     notes, happened = list(hits), memory.catalog["happened"]
     olds = [at for at, note in enumerate(hits) if note.kind in KINDS]
-    found: dict[int, list[int]] = {}
+    by_hit: dict[int, list[int]] = {}
     for at in (at for at in olds if at < LOOKED_AT):
         note = hits[at]
         near = memory.vectors.near(note.number, mask, NEAREST) if at == olds[0] else ()
@@ -55,10 +64,10 @@ def newer_pairs(
 
         candidates = _of_stems(memory, note, mask, is_newer)
         candidates += [number for number, _ in near if is_newer(number)][:BY_VECTOR]
-        found[at] = [number for number in candidates if number not in past_notes]
+        by_hit[at] = [number for number in candidates if number not in past_notes]
     places = {note.number: at for at, note in enumerate(notes)}
     missing = dict.fromkeys(
-        number for numbers in found.values() for number in numbers if number not in places
+        number for numbers in by_hit.values() for number in numbers if number not in places
     )
     for note in memory.store.notes_by_number(list(missing)):
         if note.kind != HANDOVER:
@@ -66,13 +75,13 @@ def newer_pairs(
             notes.append(note)
     pairs = []
     for at in olds:
-        others = [places[number] for number in found.get(at, ()) if number in places]
+        others = [places[number] for number in by_hit.get(at, ()) if number in places]
         newer = dict.fromkeys([*range(len(hits)), *others])
         pairs += [(at, other) for other in newer if may_follow(notes[other], notes[at], branches)]
     return notes, pairs
 
 
-def replaceable(memory: Memory, note: Note, selection: Selection) -> list[int]:
+def replaceable(memory: Indexes, note: Note, selection: Selection) -> list[int]:
     """The notes of the selection that a new note may replace, the likeliest first."""
     notes, pairs = older_pairs(memory, note, selection)
     if not pairs:
@@ -83,7 +92,7 @@ def replaceable(memory: Memory, note: Note, selection: Selection) -> list[int]:
     return [number for value, number in best if value >= SIMILAR]
 
 
-def older_pairs(memory: Memory, note: Note, selection: Selection) -> tuple[list[Note], Pairs]:
+def older_pairs(memory: Indexes, note: Note, selection: Selection) -> tuple[list[Note], Pairs]:
     """A new note, and older ones of the selection, of a kind that can be outdated and of its scope,
     that may be about the same; and pairs of indices.
     """
@@ -96,7 +105,7 @@ def older_pairs(memory: Memory, note: Note, selection: Selection) -> tuple[list[
     return notes, [(at, 0) for at in range(1, len(notes))]
 
 
-def _of_stems(memory: Memory, note: Note, mask: Array, takes: Callable[[int], bool]) -> list[int]:
+def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], bool]) -> list[int]:
     """The notes with a note's rarest stems, the best first."""
     stems = sorted(read_text(text_of(note)).words)
     stems = sorted(stems, key=memory.words.rarity_share, reverse=True)[:STEMS]
@@ -105,7 +114,7 @@ def _of_stems(memory: Memory, note: Note, mask: Array, takes: Callable[[int], bo
     return [number for number in best if mask[number] and takes(number)][:BY_STEMS]
 
 
-def measure(memory: Memory, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:
+def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:
     """The features of the pairs, as `features_of`."""
     numbers = [note.number for note in notes]
     likeness = memory.vectors.likenesses(numbers)
@@ -120,7 +129,7 @@ class NewerNotes:
 
     def __init__(  # noqa: PLR0917
         self,
-        memory: Memory,
+        memory: Indexes,
         hits: Sequence[Note],
         mask: Array,
         question: str,
@@ -142,9 +151,9 @@ class NewerNotes:
 
     def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
         """Put the likeliest newer notes of the first hits right behind them."""
-        room = BESIDE_MAX
+        room = LIKELY_MAX
         for old in sorted(at for at in newer if at < LOOKED_AT):
-            best = sorted((pair for pair in newer[old] if pair[0] >= BESIDE), reverse=True)[:BESIDE_EACH]
+            best = sorted((pair for pair in newer[old] if pair[0] >= LIKELY), reverse=True)[:LIKELY_EACH]
             behind = self.notes.index(notes[old]) + 1
             already = self.notes[: behind + len(best)]
             brought = [notes[new] for _, new in best if notes[new] not in already][:room]

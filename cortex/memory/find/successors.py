@@ -43,7 +43,7 @@ STORED = {
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
-ASKED = {
+QUESTION = {
     "likeness": 0.15,
     "of_older": 1.57,
     "of_newer": -2.99,
@@ -59,7 +59,7 @@ ASKED = {
     "number_lost": -2.89,
 }
 #: constant terms
-STORED_BIAS, ASKED_BIAS = -9.19, -13.92
+STORED_BIAS, QUESTION_BIAS = -9.19, -13.92
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def likely(features: dict[str, Array]) -> Array:
     """float64 [pairs]: the likelihood that the newer note of a pair tells what became of the older
     one, and for features with a question, of what that asks for.
     """
-    weights, bias = (ASKED, ASKED_BIAS) if "near" in features else (STORED, STORED_BIAS)
+    weights, bias = (QUESTION, QUESTION_BIAS) if "near" in features else (STORED, STORED_BIAS)
     values: Array = 1 / (1 + np.exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
     return values
 
@@ -103,7 +103,7 @@ def features_of(  # noqa: PLR0917
     deviations of two notes' cosine above that of unrelated ones; `rarity`: the weight of a stem, at
     most 1; `near` [n]: deviations of each note's cosine to the question; None for no question.
     """
-    readings, asked = [read_text(text_of(note)) for note in notes], read_text(question)
+    readings, of_question = [read_text(text_of(note)) for note in notes], read_text(question)
     at = {stem: place for place, stem in enumerate(sorted(frozenset().union(*(r.words for r in readings))))}
     weights = np.array([rarity(stem) for stem in at])
     has, ended = np.zeros((len(notes), len(at)), bool), np.zeros((len(notes), len(at)), bool)
@@ -126,9 +126,9 @@ def features_of(  # noqa: PLR0917
         return features
     happened = np.array([note.happened_at for note in notes])
     days = np.maximum(0, happened[newer] - happened[older]) / DAY_MS
-    is_asked = np.array([stem in asked.words for stem in at], bool)
-    total = sum(map(rarity, asked.words)) or 1.0
-    numbers = [reading.numbers & asked.numbers for reading in readings]
+    is_asked = np.array([stem in of_question.words for stem in at], bool)
+    total = sum(map(rarity, of_question.words)) or 1.0
+    numbers = [reading.numbers & of_question.numbers for reading in readings]
     return features | {
         "age": np.minimum(1.0, np.log1p(days) / np.log1p(LONG_DAYS)),
         "near": near[newer] / SURE_DEVIATIONS,
