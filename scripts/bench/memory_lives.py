@@ -11,7 +11,8 @@ folder of an ONNX model, measured beside the built-in one.
 
 `--rows` writes each question with the answer that an agent gets, numbered and without the key, for
 a reader. `--grade` counts the right answers of a reader: lines `QUESTION: NOTE`, both numbers, with
-0 where no row answers the question.
+0 where no row answers the question. `lives/answers` has those of language models, on the rows
+before and after newer notes stood beside older ones.
 """
 
 from __future__ import annotations

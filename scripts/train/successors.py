@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fit the weights of cortex/memory/find/successors.py on lives, and measure them on each life by
-weights from the others.
+"""Fit the weights of cortex/memory/find/newer/successors.py on lives, and measure them on each life
+by weights from the others.
 
     scripts/train/successors.py [LIFE ...]
 
@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 import memory_lives
 import report
 
-from cortex.memory.find import newer_notes, successors
 from cortex.memory.find.catalog import Selection
+from cortex.memory.find.newer import newer_notes, successors
 from cortex.memory.library import TELLING
 
 #: strength of the pull of weights towards 0; steps of Newton's method

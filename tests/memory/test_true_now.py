@@ -14,8 +14,8 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.front.text import render
 from cortex.front.tools.memory.fence import fence_rows
+from cortex.memory.find.newer.statements import ended_values, stems
 from cortex.memory.find.recall import Memory
-from cortex.memory.find.statements import ended_values, stems
 from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out

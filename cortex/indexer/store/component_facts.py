@@ -14,8 +14,8 @@ from tree_sitter import Node
 
 from cortex.graph.facts.facts import OBJECT, Binding, Definition, Facts, Fragment, Import, Reference
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.reading.clients.read_requests import read_requests
 from cortex.graph.frameworks.reading.constants import read_constants
-from cortex.graph.frameworks.reading.read_requests import read_requests
 from cortex.graph.languages.scripts.components import Component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract

@@ -18,9 +18,9 @@ from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
 from cortex.graph.facts.repairs.macros import uncover_macros, unmark
 from cortex.graph.facts.repairs.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
-from cortex.graph.frameworks.reading.procedures import read_procedures
+from cortex.graph.frameworks.reading.clients.procedures import read_procedures
+from cortex.graph.frameworks.reading.clients.read_requests import read_requests
 from cortex.graph.frameworks.reading.read import read_fragments
-from cortex.graph.frameworks.reading.read_requests import read_requests
 from cortex.graph.frameworks.reading.read_services import read_services
 from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES

@@ -18,9 +18,9 @@ import numpy as np
 from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.briefings.origins import briefable, with_origin
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.changes import KINDS, compare
+from cortex.memory.find.newer.changes import KINDS, compare
+from cortex.memory.find.newer.statements import stems
 from cortex.memory.find.recall import Memory
-from cortex.memory.find.statements import stems
 from cortex.memory.note import Edge, Note
 from cortex.memory.times import format_moment
 from cortex.system.arrays import Array

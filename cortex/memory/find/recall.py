@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.find.catalog import Catalog, Selection
-from cortex.memory.find.changes import arrange
 from cortex.memory.find.links import Links
 from cortex.memory.find.model_vectors import ModelVectors
-from cortex.memory.find.newer_notes import NewerNotes
+from cortex.memory.find.newer.changes import arrange
+from cortex.memory.find.newer.newer_notes import NewerNotes
 from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
 from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words

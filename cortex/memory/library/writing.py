@@ -9,9 +9,9 @@ from typing import Any
 from cortex.memory.answers import erasure_answer, title_rows, visible_text
 from cortex.memory.checks import warnings_of
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.changes import KINDS
-from cortex.memory.find.newer_notes import replaceable
-from cortex.memory.find.statements import stems
+from cortex.memory.find.newer.changes import KINDS
+from cortex.memory.find.newer.newer_notes import replaceable
+from cortex.memory.find.newer.statements import stems
 from cortex.memory.library.view import View
 from cortex.memory.note import (
     AGENTS,

@@ -21,7 +21,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.files.bulk_import import Intake, merge_notes, take_in, take_out
 from cortex.memory.files.exchange import ArrivingRecord, Record
 from cortex.memory.find.catalog import Outline
-from cortex.memory.find.statements import statement_of, stems
+from cortex.memory.find.newer.statements import statement_of, stems
 from cortex.memory.note import (
     BRANCH,
     COMMIT,

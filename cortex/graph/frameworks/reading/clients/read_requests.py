@@ -14,8 +14,8 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.reading.clients.read_clients import VERBS, WRAPPER, ClientReader
 from cortex.graph.frameworks.reading.literals import names_in_list
-from cortex.graph.frameworks.reading.read_clients import VERBS, WRAPPER, ClientReader
 from cortex.graph.frameworks.reading.scopes import FRAGMENTS_MAX
 from cortex.graph.frameworks.tables.clients import CLIENTS, Client, Form
 from cortex.graph.frameworks.tables.framework import METHODS

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from cortex.memory.find.catalog import Catalog, Selection
-from cortex.memory.find.changes import KINDS, may_follow
-from cortex.memory.find.successors import features_of, likely, read_text, text_of
+from cortex.memory.find.newer.changes import KINDS, may_follow
+from cortex.memory.find.newer.successors import features_of, likely, read_text, text_of
 from cortex.memory.find.vectors import Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note

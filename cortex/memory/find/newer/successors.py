@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from cortex.memory.find.statements import BODY_CHARS, ended_values
+from cortex.memory.find.newer.statements import BODY_CHARS, ended_values
 from cortex.memory.note import Note
 from cortex.memory.text import question_words
 from cortex.system.arrays import Array

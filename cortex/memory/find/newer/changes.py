@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from cortex.memory.find.statements import (
+from cortex.memory.find.newer.statements import (
     LIGHT_REPORTING,
     LIGHT_STEMS,
     Question,

@@ -1,0 +1,1 @@
+"""Requests of clients and tests, in HTTP and by procedures."""

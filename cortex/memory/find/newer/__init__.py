@@ -1,0 +1,1 @@
+"""Newer notes that older ones give way to."""
