@@ -1,5 +1,5 @@
 """The worker processes: one module for each, and one line of the Procfile.
 
-Each module has `run(config)`: it serves an object with `handlers`, `reload()` and `status()` until
-its lifeline ends. `cortex/processes/names.py` lists the processes of each set.
+Each module has `make(config)`, which returns an object with `handlers`, `reload()` and `status()`.
+It is served until its lifeline ends. `cortex/processes/names.py` lists the processes of each set.
 """

@@ -204,7 +204,7 @@ def _begins_with_definition(question: Exact, hits: ExactHits) -> bool:
     """
     if not hits.chunks or question.detail != "auto":
         return bool(hits.chunks)
-    return bool(orjson.loads(hits.chunks[0])["metadata"]["kind"] == "definition")
+    return bool(orjson.loads(hits.chunks[0])["metadata"].get("kind") == "definition")
 
 
 def _page(question: Exact, hits: Sequence[_Hit]) -> Sequence[_Hit]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
+import selectors
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -193,11 +193,10 @@ class _InotifyFolders:
             self._thread.join(5.0)
 
     def _read(self) -> None:
-        poller, stop = select.poll(), self._stop_reader.fileno()
-        poller.register(stop, select.POLLIN)
-        poller.register(self._notices, select.POLLIN)
-        with self._stop_reader, contextlib.closing(self._notices):
-            while stop not in [descriptor for descriptor, _ in poller.poll()]:
+        with self._stop_reader, contextlib.closing(self._notices), selectors.DefaultSelector() as selector:
+            selector.register(self._stop_reader, selectors.EVENT_READ)
+            selector.register(self._notices, selectors.EVENT_READ)
+            while self._stop_reader not in [key.fileobj for key, _ in selector.select()]:
                 with self._lock:
                     for notice in self._notices.take():
                         self._handle(notice)

@@ -52,14 +52,14 @@ def _unused_by_embedder(config: Config) -> str:
     embedding, default = config.embedding, type(config.embedding)()
     names = [
         f"embedding.{name} ({getattr(embedding, name)!r})"
-        for name in _UNUSED_BY[embedding.provider]
+        for name in _UNUSED_BY.get(embedding.provider, ())
         if getattr(embedding, name) != getattr(default, name)
     ]
     if not names:
         return ""
     return (
         f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect: embedding.provider is "
-        f"{embedding.provider}, {_EMBEDDERS[embedding.provider]}. Set embedding.provider to http with "
+        f"{embedding.provider}, {_EMBEDDERS.get(embedding.provider, 'an embedder of its own')}. Set embedding.provider to http with "
         "embedding.endpoint for a server, or to onnx with embedding.model_path for a model in a folder."
     )
 

@@ -73,7 +73,7 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
         for row in entry["text"].split("\n"):
             number, _, text = row.partition(": ")
             if number.isdecimal():
-                yield (hit.path, int(number)), _Line(entry["metadata"]["kind"], text)
+                yield (hit.path, int(number)), _Line(entry["metadata"].get("kind", ""), text)
 
 
 def list_others(

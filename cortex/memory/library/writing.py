@@ -123,7 +123,7 @@ class Writing(View):
             )
         answer |= {"removed": list(written.removed)} if written.removed else {}
         answer |= self._closed_rows(written)
-        if similar := self._similar(written):
+        if similar := self._similar(written, note):
             answer["similar"] = similar
         return answer | ({"warnings": warnings} if warnings else {})
 
@@ -138,21 +138,23 @@ class Writing(View):
         rows = [{"number": note.number, "title": visible_text(note.title)} for note in notes]
         return {"closed": rows} if rows else {}
 
-    def _similar(self, written: Written) -> list[dict[str, Any]]:
+    def _similar(self, written: Written, note: Note) -> list[dict[str, Any]]:
         """Rows of the notes that a new note may replace: of its topic, or the likeliest of the same
         scope.
         """
-        memory, others = self._memory, dict.fromkeys(written.same_topic)
-        [note] = memory.store.notes_by_number([written.number])
+        memory = self._memory
+        others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
         if note.kind in TELLING and not written.merged:
-            others |= dict.fromkeys(replaceable(memory, note, Selection(project=self._project)))
+            stored = replace(note, number=written.number)
+            for other in replaceable(memory, stored, Selection(project=self._project)):
+                others.setdefault(other.number, other)
         return [
             {
                 "number": other.number,
                 "title": visible_text(other.title),
                 "age": format_age(other.created_at, memory.now()),
             }
-            for other in memory.store.notes_by_number(list(others)[:SIMILAR_MAX])
+            for other in list(others.values())[:SIMILAR_MAX]
         ]
 
     def _differ(self, stored: Note, incoming: Note) -> bool:

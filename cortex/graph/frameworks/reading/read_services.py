@@ -61,7 +61,7 @@ class _Reader(Scopes):
             for match in re.finditer(rf"\b{row.entry}\s*:".encode(), text):
                 self._read_entry(root.descendant_for_byte_range(match.start(), match.start() + 1), row)
 
-    def bind(
+    def add_service(
         self,
         node: Node,
         token: str,
@@ -108,11 +108,13 @@ class _Reader(Scopes):
             )
             token = _type_of(declared) if declared is not None else ""
             result = list(self._results(owner.child_by_field_name("body") or last_of(owner)))
-            self.bind(owner, token, result, name=name or text_of(name_node), flags=flags, marks=(row.mark,))
+            self.add_service(
+                owner, token, result, name=name or text_of(name_node), flags=flags, marks=(row.mark,)
+            )
         elif at >= 0:
             definition = self.facts.definitions[at]
             name = name or definition.name[:1].lower() + definition.name[1:]
-            self.bind(name_node, f"={definition.qualified}", [f"#{at}"], name=name, flags=flags)
+            self.add_service(name_node, f"={definition.qualified}", [f"#{at}"], name=name, flags=flags)
 
     def _read_call(self, node: Node | None, row: Container) -> None:
         """Read `services.AddScoped<IMail, Mail>()`."""
@@ -130,9 +132,9 @@ class _Reader(Scopes):
         types += [_type_of(last_of(child)) for child in arguments if child.type == "typeof_expression"]
         values = [child for child in arguments if child.type != "typeof_expression"]
         if len(types) > 1:
-            self.bind(call_node, types[0], types[1:2], name=label)
+            self.add_service(call_node, types[0], types[1:2], name=label)
         elif types and values:
-            self.bind(call_node, types[0], list(self._results(values[0])), name=label)
+            self.add_service(call_node, types[0], list(self._results(values[0])), name=label)
 
     def _read_entry(self, node: Node | None, row: Container) -> None:
         """Read `{ provide: MAIL, useClass: Mail }`."""
@@ -154,7 +156,7 @@ class _Reader(Scopes):
             targets = [f"{chain}()"]
         else:
             targets = list(self._results(value))
-        self.bind(node, f"'{text}" if text else self.dotted(token), targets or [""])
+        self.add_service(node, f"'{text}" if text else self.dotted(token), targets or [""])
 
     def _results(self, node: Node, depth: int = 0) -> Iterator[str]:
         """Yield the class, or the chain of a value, of each result of an expression or function; ""

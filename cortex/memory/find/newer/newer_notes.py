@@ -10,7 +10,7 @@ from typing import Protocol
 
 from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.newer.changes import KINDS, may_follow
-from cortex.memory.find.newer.successors import features_of, likely, read_text, text_of
+from cortex.memory.find.newer.successors import features_of, likely, reading_of, text_of
 from cortex.memory.find.vectors import Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -81,15 +81,14 @@ def newer_pairs(
     return notes, pairs
 
 
-def replaceable(memory: Indexes, note: Note, selection: Selection) -> list[int]:
+def replaceable(memory: Indexes, note: Note, selection: Selection) -> list[Note]:
     """The notes of the selection that a new note may replace, the likeliest first."""
     notes, pairs = older_pairs(memory, note, selection)
     if not pairs:
         return []
     values = likely(measure(memory, notes, pairs)).tolist()
-    numbers = [notes[old].number for old, _ in pairs]
-    best = sorted(zip(values, numbers, strict=True), reverse=True)
-    return [number for value, number in best if value >= SIMILAR]
+    best = sorted(zip(values, (old for old, _ in pairs), strict=True), reverse=True)
+    return [notes[old] for value, old in best if value >= SIMILAR]
 
 
 def older_pairs(memory: Indexes, note: Note, selection: Selection) -> tuple[list[Note], Pairs]:
@@ -107,7 +106,7 @@ def older_pairs(memory: Indexes, note: Note, selection: Selection) -> tuple[list
 
 def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], bool]) -> list[int]:
     """The notes with a note's rarest stems, the best first."""
-    stems = sorted(read_text(text_of(note)).words)
+    stems = sorted(reading_of(text_of(note)).words)
     stems = sorted(stems, key=memory.words.rarity_share, reverse=True)[:STEMS]
     scores = memory.words.search(stems, READ)
     best = sorted(scores, key=scores.__getitem__, reverse=True)

@@ -72,7 +72,7 @@ class Reading:
 
 
 @lru_cache(4_096)
-def read_text(text: str) -> Reading:
+def reading_of(text: str) -> Reading:
     words = question_words(text) if text.strip() else ()
     return Reading(frozenset(words), frozenset(_NUMBER.findall(text.lower())), ended_values(text))
 
@@ -103,7 +103,7 @@ def features_of(  # noqa: PLR0917
     deviations of two notes' cosine above that of unrelated ones; `rarity`: the weight of a stem, at
     most 1; `near` [n]: deviations of each note's cosine to the question; None for no question.
     """
-    readings, of_question = [read_text(text_of(note)) for note in notes], read_text(question)
+    readings, of_question = [reading_of(text_of(note)) for note in notes], reading_of(question)
     at = {stem: place for place, stem in enumerate(sorted(frozenset().union(*(r.words for r in readings))))}
     weights = np.array([rarity(stem) for stem in at])
     has, ended = np.zeros((len(notes), len(at)), bool), np.zeros((len(notes), len(at)), bool)
