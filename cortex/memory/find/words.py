@@ -26,6 +26,8 @@ from cortex.system.arrays import Array
 
 #: notes in the tail from which on they go into tantivy: some 50 ms, for any number
 TAIL_NOTES = 1_000
+#: words whose rarity is kept: some 10 MB
+SHARES_MAX = 100_000
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 20_000_000
 #: parameters of BM25, as in tantivy
@@ -132,6 +134,8 @@ class Words:
         self._tail = _Tail()
         #: notes in tantivy that were changed or deleted since
         self._masked: set[int] = set()
+        #: word → its rarity among the present notes
+        self._shares: dict[str, float] = {}
         self.reached = reached(self._searcher)
 
     def take(self, change: Point, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
@@ -145,6 +149,7 @@ class Words:
             self._tail.add(note)
             self._masked.add(note.number)
         self.reached = change
+        self._shares.clear()
         # a tail longer than the index would have other rarities of words
         if len(self._tail) >= min(TAIL_NOTES, self._searcher.num_docs or TAIL_NOTES):
             self.commit()
@@ -169,6 +174,7 @@ class Words:
         self._index.reload()
         self._searcher = self._index.searcher()
         self._tail, self._masked = _Tail(), set()
+        self._shares.clear()  # deleted notes count until now
 
     def delete(self) -> None:
         """Remove its files; the object must not be used afterwards."""
@@ -273,7 +279,12 @@ class Words:
 
     def rarity_share(self, word: str) -> float:
         """The weight of a word, 1 for the rarest possible."""
-        return self._rarity("all", word) / math.log(2 + self._searcher.num_docs + len(self._tail))
+        if (share := self._shares.get(word)) is None:
+            share = self._rarity("all", word) / math.log(2 + self._searcher.num_docs + len(self._tail))
+            if len(self._shares) >= SHARES_MAX:
+                self._shares.clear()
+            self._shares[word] = share
+        return share
 
     def _rarity(self, field: str, word: str) -> float:
         return _rarity(self._searcher.num_docs + len(self._tail), self._holding(field, word))

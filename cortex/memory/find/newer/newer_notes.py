@@ -20,9 +20,9 @@ from cortex.system.arrays import Array
 
 #: hits whose newer notes are looked for; the rarest stems by which they are; candidates by stems
 #: and by vector
-LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 12, 6
+LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 4
 #: notes with one of the stems that are read; nearest notes of which BY_VECTOR may be newer
-READ, NEAREST = 200, 12
+READ, NEAREST = 60, 12
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored
