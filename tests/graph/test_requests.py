@@ -776,6 +776,23 @@ def test_a_client_calls_procedures_by_their_names():
     ]
 
 
+def test_a_request_by_path_never_leads_to_a_procedure_that_no_router_has():
+    texts = {
+        "server/dead.ts": (
+            "import { initTRPC } from '@trpc/server';\nconst t = initTRPC.create();\n"
+            "export const dead = t.procedure.mutation(() => 1);\n"
+        ),
+        "server/app.js": (
+            "const app = require('express')();\napp.post('/api/orders/create', (req, res) => {});\napp.listen(1);\n"
+        ),
+        "web/page.ts": (
+            "const BASE = process.env.BASE;\nexport function make() {\n"
+            "  fetch(`${BASE}/orders/create`, { method: 'POST' });\n  fetch('/v1/nothing/here', { method: 'POST' });\n}\n"
+        ),
+    }
+    assert requests_in(texts) == ["web/page:make POST /api/orders/create ?"]
+
+
 @pytest.mark.parametrize(
     ("app", "texts", "expected"),
     [

@@ -125,3 +125,44 @@ def test_a_handler_without_a_name_has_its_uses_from_its_route():
         "app:<GET /z> store:find",
         "app:inner store:find",
     }
+
+
+def test_a_mock_in_a_test_is_no_service_and_a_field_that_asks_by_name_is_one():
+    texts = {
+        "src/main/java/shop/Stock.java": (
+            "package shop;\nimport org.springframework.stereotype.*;\ninterface Stock { int count(); }\n"
+            '@Component("shelf") class Shelf implements Stock { public int count() { return 1; } }\n'
+        ),
+        "src/test/java/shop/StockTest.java": (
+            "package shop;\nimport org.springframework.beans.factory.annotation.Autowired;\nclass StockTest {\n"
+            '  private Stock mocked = mock(Stock.class);\n  @Autowired @Qualifier("shelf") private Stock real;\n'
+            "  void first() { mocked.count(); }\n  void second() { real.count(); }\n}\n"
+        ),
+    }
+    _, edges = nodes_and_edges(texts)
+    reached = {edge["from"].rpartition(".")[2] for edge in edges if edge["to"].endswith(":Shelf.count")}
+    assert reached == {"second"}
+
+
+def test_one_of_several_classes_is_no_exact_target():
+    text = (
+        "package shop;\nimport org.springframework.stereotype.*;\ninterface Stock { default int count() { return 0; } }\n"
+        "@Component class Shelf implements Stock { public int count() { return 1; } }\n@Component class Plain implements Stock { }\n"
+        "@Component class User { private Stock stock; int go() { return stock.count(); } }\n"
+    )
+    _, edges = nodes_and_edges({"A.java": text})
+    passed = [edge for edge in edges if "A:Shelf.count" in (edge["to"], *edge.get("candidates", ()))]
+    assert passed
+    assert all(edge["confidence"] != "exact" for edge in passed)
+
+
+def test_types_of_parameters_are_compared_without_their_qualifiers():
+    text = (
+        "namespace Shop;\ninterface IRepo { void Save(Item item); void Save(int id); }\n"
+        "class Repo : IRepo { public void Save(Shop.Item item) { } public void Save(int id) { } }\nclass Item { }\n"
+        "class Setup { void Add(IServiceCollection services) { services.AddScoped<IRepo, Repo>(); } }\n"
+        "class User { private readonly IRepo _repo; public User(IRepo repo) { _repo = repo; }\n"
+        "  void Go() { _repo.Save(new Item()); } }\n"
+    )
+    _, edges = nodes_and_edges({"A.cs": text})
+    assert "A:Repo.Save" in {edge["to"] for edge in edges if edge["from"] == "A:User.Go"}

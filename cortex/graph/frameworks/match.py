@@ -161,7 +161,7 @@ class _Routes:
         self._by_path: dict[tuple[str, str], list[FullRoute]] = {}
         for route in self.every:
             self._by_path.setdefault((route.root, route.path), []).append(route)
-            for name in route.names:
+            for name in filter(None, route.names):  # an unmounted procedure has none
                 self._by_name.setdefault(name, set()).add((route.root, route.path))
         split = [[part for part in route.path.split("/") if part] for route in self.every]
         texts = [[part.lower() for part in reversed(parts) if not PARAMETER.search(part)] for parts in split]

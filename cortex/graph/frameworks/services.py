@@ -17,11 +17,14 @@ from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.paths import is_test
 
 #: services of one type or name: a hostile project has a million
 _SERVICES_MAX = 200
 #: a call on a field or parameter
 _CALL = re.compile(r"((?:this\.|self\.)?([\w$]+))\.([\w$]+)")
+#: the qualifier of a type
+_QUALIFIER = re.compile(r"(?:\w+\.)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,11 @@ def service_edges(
     return [edge for reference in references for edge in finder.edges(reference)]
 
 
+def _types_of(parameters: Iterable[Parameter]) -> tuple[str, ...]:
+    """The types of parameters, without qualifiers: each file may write its own."""
+    return tuple(_QUALIFIER.sub("", parameter.type) for parameter in parameters)
+
+
 class _Calls:
     def __init__(
         self, project: Project, evaluator: Evaluator, path: str, edges: Iterable[Edge], handlers: set[int]
@@ -163,7 +171,7 @@ class _Calls:
         signatures = {self._project.definition(ref).parameters for ref in fitting}
         methods = (self._methods(owner, match[3], reference, signatures) for owner in classes)
         refs = [ref for ref in dict.fromkeys(ref for row in methods for ref in row) if ref not in declared]
-        if len(refs) == 1 and are_all:
+        if len(refs) == 1 and are_all and len(classes) == 1:
             yield self._edges.call(reference, refs[0], "exact")
         elif 0 < len(refs) <= CANDIDATES_MAX:
             yield self._edges.ambiguous(reference, refs, "receiver")
@@ -177,12 +185,12 @@ class _Calls:
         """Return the methods of a class that a call may mean: those with the parameters of the
         declared ones, else with as many as the call has arguments.
         """
-        types = {tuple(parameter.type for parameter in row) for row in signatures}
+        types = set(map(_types_of, signatures))
         every = list[Ref]()
         for owner_or_base in (owner, *self._evaluator.supertypes.of(owner).types):
             refs = self._members(owner_or_base, name)
             parameters = [self._project.definition(ref).parameters for ref in refs]
-            same = [tuple(parameter.type for parameter in row) in types for row in parameters]
+            same = [_types_of(row) in types for row in parameters]
             if any(same):
                 return list(compress(refs, same))
             every = every or refs
@@ -201,7 +209,8 @@ class _Calls:
         wanted = self._find_wanted(name.strip("_"), scope)
         if wanted is not None and "value" in wanted.flags:
             return [], list(self._services.classes(wanted.target, self._path, wanted.scope)), True
-        if not self._is_passed(chain, name, scope):
+        # Of the fields of a test a container passes those that ask by name; most others are mocks.
+        if not self._is_passed(chain, name, scope) or (wanted is None and is_test(self._path)):
             return [], [], True
         types = [
             value.ref
