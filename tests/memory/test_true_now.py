@@ -565,3 +565,16 @@ def test_paraphrases_are_suggested_and_numbered_reports_are_not(library):
         for group in answer["groups"]
     ]
     assert grouped == [{first["number"], second["number"]}]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("API listens on port 8080", "The API moved, it is on 9090 now"),
+        ("The staging database is Postgres 14", "Staging got upgraded to Postgres 16 this morning"),
+    ],
+)
+def test_the_second_note_of_a_memory_names_the_first_that_it_may_replace(tmp_path, older, newer):
+    with Library.open(tmp_path) as library:
+        library.store(older)
+        assert [row["title"] for row in library.store(newer)["similar"]] == [older]

@@ -28,6 +28,8 @@ from cortex.system.arrays import Array
 TAIL_NOTES = 1_000
 #: words whose rarity is kept: some 10 MB
 SHARES_MAX = 100_000
+#: notes from which on the rarity of a word tells something
+FEWEST = 200
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 20_000_000
 #: parameters of BM25, as in tantivy
@@ -278,9 +280,12 @@ class Words:
         return self._holding("all", word) <= max(RARE_NOTES, RARE_SHARE * count)
 
     def rarity_share(self, word: str) -> float:
-        """The weight of a word, 1 for the rarest possible."""
+        """The weight of a word, 1 for the rarest possible. Fewer notes than FEWEST count as so
+        many: of two notes on one subject every word is common.
+        """
         if (share := self._shares.get(word)) is None:
-            share = self._rarity("all", word) / math.log(2 + self._searcher.num_docs + len(self._tail))
+            count = max(FEWEST, self._searcher.num_docs + len(self._tail))
+            share = _rarity(count, self._holding("all", word)) / math.log(2 + count)
             if len(self._shares) >= SHARES_MAX:
                 self._shares.clear()
             self._shares[word] = share
