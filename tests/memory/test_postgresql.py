@@ -309,6 +309,14 @@ def test_a_query_is_one_transaction_and_a_write_three(tmp_path, address):
         library.memory.store.reached  # noqa: B018 - outside of a query each read is a separate transaction
         assert library.memory.store.newest.number == 2
         assert begun.count(get_ident()) == 6
+        for month in ("April", "March", "February"):
+            library.store(
+                f"Fact: gulls are counted in {month} now, no longer in May, on the roof of the station"
+            )
+        begun.clear()
+        # with newer notes that share no word with the question
+        assert len(titles(library, "when are herons counted?")) > 1
+        assert begun.count(get_ident()) == 1
 
 
 def test_a_second_server_takes_over_by_the_address_alone(tmp_path):

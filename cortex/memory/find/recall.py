@@ -289,7 +289,7 @@ class Memory:
             ]
             if wide != selection:
                 hits = self._with_heirs(hits, selection)
-        rows = self._with_newer(hits[:COMPARED], query, selection, past_notes)
+            rows = self._with_newer(hits[:COMPARED], query, selection, past_notes)
         shown = {hit.note.number for hit in rows}
         return [*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)][:limit]
 
