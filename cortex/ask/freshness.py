@@ -143,7 +143,7 @@ class Freshness:
         #: (`others` of a generation, its sources by path)
         self._others: tuple[object, dict[str, OthersSource]] = None, {}
         #: (when to look again, monotonic; the sentence on files that wait for consent)
-        self._waiting = (0.0, "")
+        self._waiting = (0.0, -1, "")
 
     def current(self) -> Generation:
         """Return the published generation; EMPTY before the first. A damaged CURRENT changes
@@ -240,7 +240,7 @@ class Freshness:
             block["publishing"] = behind or not progress.indexing
         if not share.is_complete:
             block["searchable"] = {"done": share.done, "total": share.total}
-        sentences += filter(None, [self._say_full(), self._say_waiting()])
+        sentences += filter(None, [self._say_full(), self._say_waiting(generation.number)])
         if generation.rows or not share_reported:
             sentences += _describe_state(progress, share, behind=behind, share_reported=share_reported)
         if progress.silent_s > HEARTBEAT_MAX_S:
@@ -251,12 +251,16 @@ class Freshness:
             block["message"] = " ".join(sentences)
         return block
 
-    def _say_waiting(self) -> str:
-        """Return a sentence on files that wait for consent, at most WAITING_S old."""
+    def _say_waiting(self, generation: int) -> str:
+        """Return a sentence on files that wait for consent, at most WAITING_S old and of this
+        generation: an answer with a file's chunks cannot say that the file waits.
+        """
+        until, last, sentence = self._waiting
         now = time.monotonic()
-        if now >= self._waiting[0]:
-            self._waiting = now + WAITING_S, say_waiting(waiting_files(self._config))
-        return self._waiting[1]
+        if now >= until or generation != last:
+            sentence = say_waiting(waiting_files(self._config))
+            self._waiting = now + WAITING_S, generation, sentence
+        return sentence
 
     def stale(self, paths: Iterable[str], generation: Generation) -> frozenset[str]:
         """Return those of `paths` that were changed or removed since `generation` was built.

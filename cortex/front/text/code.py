@@ -21,7 +21,7 @@ from cortex.front.text.lines import (
     numbered,
     place,
 )
-from cortex.front.text.notes import draw_row
+from cortex.front.text.notes import draw_row, note_newer
 from cortex.front.text.parts import Drawer, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.records import covers
@@ -60,6 +60,7 @@ def draw_results(page: Page, answer: Answer) -> None:
                 _draw_hit(page, row)
             else:
                 draw_row(page, row)
+        note_newer(page, answer["results"])
     if more := answer.get("more"):
         page.add((f"more: {', '.join(more)}", FAINT))
     _draw_places(page, answer.get("places") or ())

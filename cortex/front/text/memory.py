@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cortex.front.text.lines import FAINT, Page
-from cortex.front.text.notes import draw_row
+from cortex.front.text.notes import draw_row, note_newer
 from cortex.front.text.parts import Drawer
 from cortex.front.text.values import Answer, flat
 from cortex.front.tools.memory.fence import unfenced, unmarked
@@ -13,12 +13,7 @@ from cortex.terms.observations import ROWS
 def draw_rows(page: Page, answer: Answer) -> None:
     for row in answer["results"]:
         draw_row(page, row)
-    days = {row.get("number"): row["created_at"][:10] for row in answer["results"]}
-    for row in answer["results"]:
-        for older in row.get("may_disagree", ()):
-            page.note(f"{older} may be outdated: {row['number']} is newer, of {days[row['number']]}.")
-        if (newer := row.get("newer")) in days:
-            page.note(f"{row['number']} is outdated: {newer} is newer, of {days[newer]}.")
+    note_newer(page, answer["results"])
     if not answer["results"]:
         page.note(answer.get("message") or "No note is about this.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from datetime import datetime
 
 from cortex.front.text import omissions
@@ -60,6 +61,16 @@ def draw_row(page: Page, row: Answer, margin: str = "") -> None:
     if explanation := row.get("explain"):
         parts = (f"{name} {value:.3f}" for name, value in explanation.items() if value)
         page.add((f"{margin}      {', '.join(parts)}", FAINT))
+
+
+def note_newer(page: Page, rows: Collection[Answer]) -> None:
+    """Say which of the notes of an answer another one of it may outdate, or does."""
+    days = {row["number"]: row["created_at"][:10] for row in rows if "number" in row}
+    for row in rows:
+        for older in row.get("may_disagree", ()):
+            page.note(f"{older} may be outdated: {row['number']} is newer, of {days[row['number']]}.")
+        if (newer := row.get("newer")) in days:
+            page.note(f"{row['number']} is outdated: {newer} is newer, of {days[newer]}.")
 
 
 def _details(page: Page, row: Answer) -> list[str]:
