@@ -63,6 +63,10 @@ ALLOWED = {
     ): PACKAGE,
     ("cortex.graph.facts.captures", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
     (
+        "cortex.graph.languages.defaults",
+        "resources.files(package).joinpath(f'{list_name}.txt').read_text",
+    ): PACKAGE,
+    (
         "cortex.indexer.syntax.parse",
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",
     ): PACKAGE,

@@ -6,7 +6,6 @@ from cortex.graph.facts.declared.generics import constructed_type
 from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_csharp
-from cortex.graph.languages.csharp.library import CSHARP_METHODS
 from cortex.graph.languages.csharp.steps import (
     called_member,
     extended,
@@ -26,6 +25,7 @@ from cortex.graph.languages.csharp.syntax import (
     property_of,
     read_package,
 )
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.steps import take_inherited_overloads
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -35,7 +35,7 @@ CSHARP = Language(
     rules=Rules(
         family_of("csharp"),
         (".cs",),
-        platform_methods=CSHARP_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         bases_in_parts=True,
         inherits_overloads=True,
         default_arguments=True,

@@ -6,7 +6,7 @@ from cortex.graph.facts.declared.builds import builds_of
 from cortex.graph.facts.expressions.results import go_value, types_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
-from cortex.graph.languages.go.library import GO_METHODS
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.go.steps import find_module, own_members, visible
 from cortex.graph.languages.go.syntax import ONCE, function_type, once_chain
 from cortex.graph.resolution.language import Language
@@ -17,7 +17,7 @@ GO = Language(
     rules=Rules(
         family_of("go"),
         (".go",),
-        platform_methods=GO_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         structural="exact",
         conditional_files=True,
         types_in_one_file=True,

@@ -6,13 +6,20 @@ from cortex.graph.facts.expressions.results import python_value
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
-from cortex.graph.languages.python.library import PYTHON_METHODS, PYTHON_OPERATORS
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
+
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
+_ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow", ">>": "rshift"}
+#: operator → the method that it calls; not comparisons and elements: most
+#: are of library types
+_OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
+_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
 
 
 def _find_module(project: Project, module: str, importer: str) -> str:
@@ -50,7 +57,7 @@ PYTHON = Language(
     rules=Rules(
         family_of("python"),
         (".py",),
-        platform_methods=PYTHON_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         abstract_bases=frozenset({"Protocol", "ABC"}),
         types_are_values=True,
         split_packages=True,
@@ -84,7 +91,7 @@ PYTHON = Language(
         ),
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
-        operators=PYTHON_OPERATORS,
+        operators=_OPERATORS,
         reads_properties=True,
         literals=frozenset(
             "string concatenated_string integer float list dictionary set tuple true false none "

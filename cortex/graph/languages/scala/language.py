@@ -10,8 +10,7 @@ from cortex.graph.facts.expressions.chains import infix_of
 from cortex.graph.facts.expressions.scala_values import is_constant_pattern, parameters_of_scala
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
-from cortex.graph.languages.defaults import JVM
-from cortex.graph.languages.scala.library import SCALA_METHODS
+from cortex.graph.languages.defaults import JVM, read_names
 from cortex.graph.languages.scala.steps import (
     applied,
     call_apply,
@@ -45,7 +44,7 @@ SCALA = Language(
     rules=replace(
         JVM,
         suffixes=(".scala",),
-        platform_methods=SCALA_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         counted_arguments=True,
         components=True,
         companions=True,
