@@ -13,7 +13,6 @@ from cortex.graph.languages.csharp.steps import (
     find_module,
     is_member_called,
     is_outside,
-    methods_of_arity,
     parameter_types,
     plain_type,
 )
@@ -28,6 +27,7 @@ from cortex.graph.languages.csharp.syntax import (
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.steps import take_inherited_overloads
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.types.partial_types import of_arity
 from cortex.terms.languages import family_of
 
 CSHARP = Language(
@@ -99,7 +99,7 @@ CSHARP = Language(
     called_member=called_member,
     bare_call=(take_inherited_overloads,),
     is_member_called=is_member_called,
-    methods_by_name=(methods_of_arity,),
+    methods_by_name=(lambda calls, reference, refs: of_arity(calls.project, refs, reference.types),),
     extended=extended,
     extensions_called=extensions_called,
     bare_type=plain_type,

@@ -7,7 +7,7 @@ from cortex.graph.facts.expressions.results import go_value, types_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.languages.go.steps import find_module, own_members, visible
+from cortex.graph.languages.go.steps import own_members, visible
 from cortex.graph.languages.go.syntax import ONCE, function_type, once_chain
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -49,7 +49,7 @@ GO = Language(
             "nil rune_literal func_literal binary_expression".split()
         ),
     ),
-    find_module=find_module,
+    find_module=lambda project, module, importer: project.go.find(module, importer),
     function_type=function_type,
     own_members=own_members,
     visible=visible,

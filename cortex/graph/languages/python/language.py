@@ -9,9 +9,7 @@ from cortex.graph.facts.imports import read_python
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.exports import Exports
-from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
 
 _ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
@@ -22,18 +20,6 @@ _OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
 _OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
 
 
-def _find_module(project: Project, module: str, importer: str) -> str:
-    return project.python.find(module, importer)
-
-
-def _submodule(project: Project, key: str, name: str) -> str:
-    return project.python.child(key, name)
-
-
-def _stub(project: Project, key: str) -> str:
-    return project.python.stub(key)
-
-
 def _import_module(
     exports: Exports, statement: Import, path: str, key: str, _hops: int
 ) -> tuple[Value, ...] | None:
@@ -42,14 +28,6 @@ def _import_module(
         return None
     inner = exports.project.find_module(f"{statement.module}.{statement.member}", path)
     return (Value("mod", inner),) if inner else None
-
-
-def _imported_module(project: Project, statement: Import, _path: str, key: str) -> str:
-    return project.python.child(key, statement.member)
-
-
-def _call_operator(_project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
-    return values.member(value.ref, "__call__")
 
 
 PYTHON = Language(
@@ -100,10 +78,10 @@ PYTHON = Language(
         ),
         hoisted=True,
     ),
-    find_module=_find_module,
-    submodule=_submodule,
-    stub=_stub,
+    find_module=lambda project, module, importer: project.python.find(module, importer),
+    submodule=lambda project, key, name: project.python.child(key, name),
+    stub=lambda project, key: project.python.stub(key),
     import_first=_import_module,
-    import_last=_imported_module,
-    call_operator=_call_operator,
+    import_last=lambda project, statement, _path, key: project.python.child(key, statement.member),
+    call_operator=lambda _project, values, value: values.member(value.ref, "__call__"),
 )

@@ -31,10 +31,6 @@ _METHODS = read_names(__package__, "methods")
 _SAME = frozenset("freeze dup clone tap itself".split())
 
 
-def _find_module(project: Project, module: str, importer: str) -> str:
-    return project.ruby.find(module, importer)
-
-
 def _uncalled(
     evaluator: Evaluator,
     values: tuple[Value, ...],
@@ -207,7 +203,7 @@ RUBY = Language(
             SET_ELEMENT: "[]=",
         },
     ),
-    find_module=_find_module,
+    find_module=lambda project, module, importer: project.ruby.find(module, importer),
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself),
     passed_to=_passed_to,

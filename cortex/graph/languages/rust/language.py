@@ -9,7 +9,6 @@ from cortex.graph.facts.imports import read_rust
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.rust.steps import (
     deref_member,
-    find_module,
     imported_module,
     methods_of_crate,
     submodule,
@@ -80,7 +79,7 @@ RUST = Language(
             {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
         ),
     ),
-    find_module=find_module,
+    find_module=lambda project, module, importer: project.rust.find(module, importer),
     submodule=submodule,
     import_last=imported_module,
     missing_member=(deref_member, unwrapped),

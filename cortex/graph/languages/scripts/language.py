@@ -7,7 +7,7 @@ from dataclasses import replace
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.languages.scripts.steps import call_signatures, find_module, own_members
+from cortex.graph.languages.scripts.steps import call_signatures, own_members
 from cortex.graph.languages.scripts.syntax import parameter_type
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -69,7 +69,7 @@ JAVASCRIPT = Language(
             "string template_string number array object regex true false null arrow_function".split()
         ),
     ),
-    find_module=find_module,
+    find_module=lambda project, module, importer: project.script.find(module, importer),
     own_members=own_members,
     call_operator=call_signatures,
 )
