@@ -73,7 +73,6 @@ def _class_of(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    """Return a getter of the value itself."""
     return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in _SAME else ()
 
 
