@@ -47,9 +47,9 @@ LISTED_MAX = 12
 
 
 class NamedProjects(ABC):
-    """Calls tools in the project `own`, and in others by name. Use it in one event loop."""
+    """Calls tools in the project `home`, and in others by name. Use it in one event loop."""
 
-    own: OpenProject
+    home: OpenProject
 
     @abstractmethod
     def usable(self) -> Sequence[str]:
@@ -88,18 +88,18 @@ class NamedProjects(ABC):
         name = call_arguments.get(PROJECT) or ""
         names = self.usable()
         if (len(names) < 2 and not name) or not may_name_project(tool, call_arguments):
-            return await self.ask(self.own, tool, arguments)
+            return await self.ask(self.home, tool, arguments)
         if not isinstance(name, str):
             raise BadRequest(f"`{PROJECT}` must be a project's name.")
-        if name and (name not in names or name == self.own.name):
+        if name and (name not in names or name == self.home.name):
             await self.refresh()
             names = self.usable()
         if len(names) < 2:
-            return await self.ask(self.own, tool, arguments)
-        project = self.own
+            return await self.ask(self.home, tool, arguments)
+        project = self.home
         if PROJECT not in tool.schema["properties"] or name in names:  # else it is one of notes
             call_arguments.pop(PROJECT, None)
-            project = self.find(name) if name else self.own
+            project = self.find(name) if name else self.home
         return await self.ask(project, tool, call_arguments) | {PROJECT: project.name}
 
     async def ask_several(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class NamedProjects(ABC):
                 names = choose_projects(patterns, self.usable(), self.read_only())
                 return await reach_all(names, self.find, reach)
 
-            return await self.ask(self.own, tool, arguments, others)
+            return await self.ask(self.home, tool, arguments, others)
 
 
 class OpenProjects(NamedProjects):
@@ -127,7 +127,7 @@ class OpenProjects(NamedProjects):
 
     def __init__(self, link: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own_link, self._roots, self._make = link, roots, make
-        self.own = OpenProject(link.config.folder.name, link.config, make, link)
+        self.home = OpenProject(link.config.folder.name, link.config, make, link)
         self._other_projects: dict[str, ProjectEntry] = {}
         #: other projects that calls have named since the names were read, and open ones
         self._others: dict[str, OpenProject] = {}
@@ -161,12 +161,12 @@ class OpenProjects(NamedProjects):
 
     def name(self, agent: str) -> None:
         self._agent = agent
-        for project in (self.own, *self._others.values()):
+        for project in (self.home, *self._others.values()):
             if project.link is not None:
                 project.link.name(agent)
 
     async def close(self) -> None:
-        projects = [self.own, *self._others.values()]
+        projects = [self.home, *self._others.values()]
         self._others.clear()
         await asyncio.gather(*(project.close() for project in projects))
 
@@ -182,14 +182,14 @@ class OpenProjects(NamedProjects):
         return self.usable() if self._other_projects else ()
 
     def usable(self) -> tuple[str, ...]:
-        return (self.own.name, *self._other_projects)
+        return (self.home.name, *self._other_projects)
 
     def read_only(self) -> list[str]:
         return [name for name, project in self._other_projects.items() if project.read_only]
 
     def find(self, name: str) -> OpenProject:
-        if name == self.own.name:
-            return self.own
+        if name == self.home.name:
+            return self.home
         entry = self._other_projects.get(name)
         if entry is None:
             names = self.usable()
@@ -210,7 +210,7 @@ class OpenProjects(NamedProjects):
         if project.name in self.read_only() and not tool.reads:
             raise BadRequest(f"{project.name} is read-only, and {tool.name} writes. Leave `{PROJECT}` out.")
         with project.use() as link:
-            if project is not self.own:
+            if project is not self.home:
                 await self._close_others()
             return await link.call(tool, arguments, others=others)
 
@@ -245,13 +245,13 @@ class OpenProjects(NamedProjects):
             return
         own_folder = self._own_link.config.folder
         projects = await asyncio.to_thread(_find_projects, self._roots, self._own_link.config.root)
-        self.own.name = next(
+        self.home.name = next(
             (name for name, project in projects.items() if project.root == own_folder), own_folder.name
         )
         self._other_projects = {
             name: project
             for name, project in projects.items()
-            if project.root != own_folder and name != self.own.name
+            if project.root != own_folder and name != self.home.name
         }
         self._others = {name: project for name, project in self._others.items() if project.link is not None}
         self._read = time.monotonic()

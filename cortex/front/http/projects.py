@@ -114,13 +114,13 @@ class ClientLink(NamedProjects):
     """
 
     projects: Projects
-    own: Hosted
+    home: Hosted
     bearer: Bearer
     caller: Caller
 
     @property
     def freshness(self) -> Freshness:
-        return self.own.freshness
+        return self.home.freshness
 
     async def refresh(self) -> None:
         """Do nothing: the projects of a server stay the same."""
