@@ -166,9 +166,9 @@ class OpenProjects(NamedProjects):
                 project.link.name(agent)
 
     async def close(self) -> None:
-        projects = [self.home, *self._others.values()]
+        others = list(self._others.values())
         self._others.clear()
-        await asyncio.gather(*(project.close() for project in projects))
+        await asyncio.gather(self._own_link.close(), *(project.close() for project in others))
 
     async def names(self) -> tuple[str, ...]:
         """Return the names of all projects, the front's own first; empty if there is no other.
