@@ -11,9 +11,20 @@ from msgspec import Meta
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import find
+from cortex.front.form import Form, Word
+from cortex.front.text.code import draw_context
+from cortex.front.text.parts import Drawer
 from cortex.front.tools.arguments import Projects
 from cortex.ranking import Ranked
 from ipc.messages import Filters
+
+FORMS = {
+    "code_context": Form(
+        has_hits=lambda answer: bool(answer["hits"]),
+        text=Drawer(draw_context, frozenset(("hits",)), needs=("hits",)),
+        words=(Word("query", "question"),),
+    )
+}
 
 
 async def code_context(

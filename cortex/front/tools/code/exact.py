@@ -9,6 +9,8 @@ from msgspec import Meta
 from cortex.ask.exact import exact
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Exact
+from cortex.front.form import Form, Word
+from cortex.front.text.code import RESULTS
 from cortex.front.tools.arguments import (
     LIMIT,
     ChunkTypes,
@@ -26,6 +28,10 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 #: arguments of make_tool for programs and agents; the page counts hits by language and folder
 FOR_CLIENTS = {"omitted": ("facets",)}
+
+FORMS = {
+    "cortex_exact": Form(text=RESULTS, words=(Word("query", "question", completes="symbol"),), places=True)
+}
 
 
 async def cortex_exact(

@@ -8,6 +8,14 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.reading.read import TOKENS, Read, read
+from cortex.front.form import Form, Word
+
+FORMS = {
+    "cortex_read": Form(
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
+        words=(Word("places", "place", completes="path", many=True),),
+    )
+}
 
 
 async def cortex_read(

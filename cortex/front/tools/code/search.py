@@ -13,6 +13,8 @@ from cortex.ask.exploring.unit_answer import answer_with_code
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import search
+from cortex.front.form import Form, Word
+from cortex.front.text.code import RESULTS
 from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,
@@ -65,6 +67,15 @@ IN_MEMORY = {
     'Example: {"query": "retries", "kind": "decision"}',
 }
 IN_BOTH = {"asks": _sets_of}
+
+FORMS = {
+    "cortex_search": Form(
+        has_hits=lambda answer: bool(answer.get("results") or answer.get("map") or answer.get("sites")),
+        text=RESULTS,
+        words=(Word("query", "question"),),
+        places=True,
+    )
+}
 
 
 async def cortex_search(

@@ -8,6 +8,14 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.references.uses import TOKENS, Direction, UsesQuestion, uses
+from cortex.front.form import Form, Word
+
+FORMS = {
+    "cortex_uses": Form(
+        has_hits=lambda answer: bool(answer.get("sites")),
+        words=(Word("symbol", "symbol", completes="symbol"),),
+    )
+}
 
 
 async def cortex_uses(
