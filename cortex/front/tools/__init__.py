@@ -70,7 +70,7 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
         _tool("code.graph:cortex_graph", "Find callers and dependencies"),
         _tool("code.outline:cortex_outline", "Outline a file, a folder or the project"),
         _tool("code.pattern:cortex_pattern", "Find code by its syntax"),
-        _tool("code.context:code_context", "Find excerpts by meaning"),
+        _tool("code.context:code_context", "Find excerpts by meaning", also="FOR_CLIENTS"),
         _tool("code.related:find_related", "Find related code, tests and documents"),
     ),
     "memory": (
