@@ -24,8 +24,7 @@ from typing import Any
 
 from cortex.front.cli.parsing.generated import make_command
 from cortex.front.tool import Tool
-from cortex.front.tools import TOOLS
-from cortex.front.tools.agent import OFFERS
+from cortex.front.tools import TOOLS, TOOLSETS
 from cortex.terms.observations import ROWS, Between
 
 TEMPLATE = Path(__file__).with_suffix(".md")
@@ -81,11 +80,12 @@ def _commands(tools: Iterable[Tool]) -> str:
 def _offers() -> str:
     rows = (
         [
-            f"`{name}`",
+            f"`{entry.name}`",
             offer.description.replace("|", "\\|"),
             ", ".join(f"`{argument}`" for argument in offer.arguments),
         ]
-        for name, offer in OFFERS.items()
+        for entry in TOOLSETS["agent"]
+        if (offer := TOOLS[entry.name].form.offer)
     )
     return _markdown(["tool", "text", "listed arguments"], rows)
 

@@ -1,4 +1,4 @@
-"""The form of a tool: the command line of its command, and the text of its answer."""
+"""The form of a tool: its command line, the text of its answer, and its offer to agents."""
 
 from __future__ import annotations
 
@@ -35,8 +35,18 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """The description of a tool for an agent, and the listed arguments with their descriptions."""
+
+    description: str
+    arguments: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
-    """The command line of a tool and the output of its answer. The tool defines everything else."""
+    """The command line of a tool, the output of its answer, and its short form for agents. The tool
+    defines everything else.
+    """
 
     #: an answer without a list of results is never empty
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer.get("results", True))
@@ -57,6 +67,8 @@ class Form:
     from_stdin: str = ""
     #: direction of the file in the argument `file`; "-" is then a stream
     way: Way = ""
+    #: for a tool of the toolset `agent`
+    offer: Offer | None = None
 
 
 #: a tool without a form takes options alone
