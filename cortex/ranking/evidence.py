@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
-from cortex.ranking.names import Name, QuestionProfile, name_of
+from cortex.ranking.names import Name, QuestionProfile, name_of, prepare
 from cortex.system.arrays import Array
 from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, PathTraits, is_build, path_traits, superseded
 from ipc.messages import Signals
@@ -53,6 +53,13 @@ class PathProfile:
 def describe_path(path: str) -> PathProfile:
     description = path_traits(path)
     return PathProfile(description, name_of(description.stem), name_of(description.folders))
+
+
+def prepare_paths(question: str, paths: Iterable[str]) -> None:
+    """Compute ahead the profiles of paths and their shares of a question."""
+    profiles, shares_of = list(map(describe_path, paths)), prepare(question).shares
+    shares_of([profile.stem for profile in profiles])
+    shares_of([profile.folders for profile in profiles])
 
 
 @dataclass(frozen=True, slots=True)
