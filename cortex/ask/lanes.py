@@ -18,9 +18,9 @@ from cortex.ranking import (
     cite,
     define,
     prepare,
-    prepare_paths,
     rank,
     rank_by_cosine,
+    share_names,
     weigh,
 )
 from cortex.system.errors import CortexError
@@ -113,7 +113,7 @@ async def _ask_words(turn: Turn, question: Search, counts: WordCounts) -> Signal
     )
     reply = await turn.lane("text", request, Signals)
     if reply is not None:
-        prepare_paths(question.query, reply.paths)  # while the vector worker still searches
+        share_names(prepare(question.query), reply.paths)  # while the vector worker still searches
     return reply
 
 

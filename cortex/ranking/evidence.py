@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
-from cortex.ranking.names import Name, QuestionProfile, name_of, prepare
+from cortex.ranking.names import Name, QuestionProfile, name_of
 from cortex.system.arrays import Array
 from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, PathTraits, is_build, path_traits, superseded
 from ipc.messages import Signals
@@ -55,11 +55,16 @@ def describe_path(path: str) -> PathProfile:
     return PathProfile(description, name_of(description.stem), name_of(description.folders))
 
 
-def prepare_paths(question: str, paths: Iterable[str]) -> None:
-    """Compute ahead the profiles of paths and their shares of a question."""
-    profiles, shares_of = list(map(describe_path, paths)), prepare(question).shares
-    shares_of([profile.stem for profile in profiles])
-    shares_of([profile.folders for profile in profiles])
+def share_names(
+    profile: QuestionProfile, paths: Iterable[str]
+) -> tuple[list[PathTraits], list[float], list[float]]:
+    """Return (the traits of each path; the share of its file's name in the question; the share of
+    its folders' names). Both are cached, so they may be computed ahead.
+    """
+    profiles = list(map(describe_path, paths))
+    stems = profile.shares([path_profile.stem for path_profile in profiles])
+    folders = profile.shares([path_profile.folders for path_profile in profiles])
+    return [path_profile.description for path_profile in profiles], stems, folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +114,7 @@ def signal_values(
     question: str, profile: QuestionProfile, candidates: Candidates, smax: Array
 ) -> dict[str, Array]:
     """Return signal → values for all files."""
-    path_profiles = list(map(describe_path, candidates.paths))
-    descriptions = [path_profile.description for path_profile in path_profiles]
+    descriptions, stems, folders = share_names(profile, candidates.paths)
     penalty = ASKED_PENALTY if profile.tests else 1.0
     test, example, foreign = _KINDS[:, [description.kinds for description in descriptions]]
     best = dict(zip(COLUMNS, candidates.best(candidates.lanes), strict=True))
@@ -122,8 +126,8 @@ def signal_values(
     return {
         "ctop3": body,
         "path": shares(best["path"]),
-        "sshare": np.array(profile.shares([path_profile.stem for path_profile in path_profiles])),
-        "folders": np.array(profile.shares([path_profile.folders for path_profile in path_profiles])),
+        "sshare": np.array(stems),
+        "folders": np.array(folders),
         "defs": defs,
         "comments": shares(_comment_scores(candidates, best["comments"])),
         "defx": best["defx"],
