@@ -9,17 +9,19 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.multi_project.fan_out import FAR_MAX, PROJECTS_MAX
 from cortex.ask.query_context import Member, QueryContext, StoredProject
-from cortex.front.link import Link
 from cortex.front.tool import Tool
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.text.suggestions import hint_for
 from ipc.messages.signals import OF
+
+if TYPE_CHECKING:  # a command imports it while its workers start
+    from cortex.front.link import Link
 
 #: the argument for one project, also a key of answers; the argument for several
 PROJECT, PROJECTS = "project", "projects"
