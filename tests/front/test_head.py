@@ -36,8 +36,10 @@ def test_a_command_whose_reader_has_gone_ends_quietly_with_0(arguments):
 #: runs each command of its arguments in a fork, because an interpreter for each takes a third of a
 #: second; prints {command: [exit status, errors]}
 FORKS = """
-import json, os, sys, tempfile
+import contextlib, io, json, os, sys, tempfile
 from cortex.front.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()):  # imports what the forks need
+    main([sys.argv[1], "--help"])
 ends = {}
 for command in sys.argv[1:]:
     read, write = os.pipe()
