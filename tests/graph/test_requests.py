@@ -740,6 +740,34 @@ def test_tests_of_a_ruby_library_are_no_requests_of_rails():
         assert bool([node for node in nodes if node["kind"] in ROUTE_KINDS]) is has, path
 
 
+def test_a_test_of_a_controller_names_one_route_by_its_class_file_and_parameters():
+    routes = (
+        "Rails.application.routes.draw do\n  resources :events\n  resources :agents do\n    resources :events, only: :index\n  end\n"
+        "  namespace :admin do\n    resources :events, only: :index\n  end\n  get 'first(/:page)', to: 'pages#show'\n  get 'second', to: 'pages#show'\nend\n"
+    )
+    calls = {
+        "spec/controllers/events_controller_spec.rb": (
+            "describe EventsController do\n  get :index\n  get :index, params: { agent_id: 1, 'page' => 2 }\n  get :index, agent_id: 1\n"
+            "  get :index, { :page => 1 }\n  get :index, params: options\n  get :show, params: {}\nend\n"
+        ),
+        "spec/controllers/admin/events_controller_spec.rb": "describe EventsController do\n  get :index\nend\n",
+        "spec/controllers/pages_controller_spec.rb": "require 'rails_helper'\ndescribe described do\n  get :show\nend\n",
+        "spec/controllers/agents_controller_spec.rb": (
+            "describe AgentsController do\nend\ndescribe EventsController do\n  get :index\nend\n"
+        ),
+    }
+    assert requests_in({"config/routes.rb": routes, **calls}) == [
+        "spec/controllers/events_controller_spec GET /events",
+        "spec/controllers/events_controller_spec GET /agents/:agent_id/events",
+        "spec/controllers/events_controller_spec GET /agents/:agent_id/events",
+        "spec/controllers/events_controller_spec GET /events",
+        "spec/controllers/events_controller_spec GET /agents/:agent_id/events | GET /events ?",
+        "spec/controllers/admin/events_controller_spec GET /admin/events",
+        "spec/controllers/pages_controller_spec GET /first(/:page) | GET /second ?",
+        "spec/controllers/agents_controller_spec GET /agents",
+    ]
+
+
 TRPC = {
     path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text() for path in (GOLDEN / "trpc").rglob("*.ts")
 }

@@ -43,6 +43,8 @@ _HOLE = re.compile(r"\{[^}]*\}")
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
 #: ends a path in Rails, whose routes take it without a word in their paths
 _FORMAT = re.compile(r"\.(?:json|html|xml|js|csv|rss|atom|ics)$")
+#: parameters of Rails, and those that a path may lack
+_PARAMETERS, _OPTIONAL = re.compile(r"[:*](\w+)"), re.compile(r"\([^()]*\)")
 #: parameters that take numbers or UUIDs only, and such words
 _NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]|<uuid:|:uuid\}")
 _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
@@ -50,7 +52,9 @@ _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`routes`: ids; `is_sure`: the application is known, and the path is complete."""
+    """`routes`: ids; `is_sure`: the application is known, the path is complete, and no other route
+    has it.
+    """
 
     routes: tuple[str, ...]
     is_sure: bool
@@ -59,7 +63,8 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Request:
     """`base` is the name of an unknown beginning of the path, None without one; `text`: the
-    number of segments that the call itself names.
+    number of segments that the call itself names. `name`: the name of the route, in place of a
+    path; `keys`: the parameters that the call passes to it, None for unknown ones.
     """
 
     method: str
@@ -70,8 +75,8 @@ class Request:
     app: str
     local: bool
     family: str
-    #: the name of the route, in place of a path
     name: str = ""
+    keys: frozenset[str] | None = None
 
 
 def match_requests(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Match]:
@@ -105,7 +110,8 @@ def _read(
         app = root_of(str(node.get("app", "")) or str((client or {}).get("app", "")), same)
         text = _SEGMENTS_MIN if node.get("client") else 1
         place = method, (), None, text, str(node["file"]), app
-        return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:])
+        keys = frozenset(str(node["keys"]).split(",")) if "keys" in node else None
+        return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:], keys)
     prefix = str(client.get("prefix", "")) if client is not None else ""
     is_local = bool(node.get("test") or (client or {}).get("test"))
     called = path
@@ -240,11 +246,12 @@ class _Routes:
 
     def _ranked(self, request: Request) -> list[tuple[tuple[int, ...], FullRoute]]:
         rows: list[tuple[tuple[int, ...], FullRoute]] = [
-            ((0, 0, int(not route.served), 0), route)
+            ((0, 0, int(not route.served), -passed), route)
             for place in self._by_name.get(request.name, ())
             for route in self._by_path[place]
             if route.method in (request.method, ANY)
             and ("#" not in request.name or request.name in route.names)
+            and (passed := _passed(route, request.keys)) >= 0
         ]
         index = self._by_rarest if request.base is None else self._by_text
         for text in {segment.lower() for segment in request.segments if not _HOLE.search(segment)}:
@@ -267,7 +274,13 @@ def _best(rows: list[tuple[tuple[int, ...], FullRoute]], *, sure: bool) -> Match
         return None
     least = min(rank for rank, _ in rows)
     ids = tuple(dict.fromkeys(route.id for rank, route in rows if rank == least))
-    return Match(ids, sure and not least[0]) if len(ids) <= CANDIDATES_MAX else None
+    return Match(ids, sure and not least[0] and len(ids) == 1) if len(ids) <= CANDIDATES_MAX else None
+
+
+def _passed(route: FullRoute, keys: frozenset[str] | None) -> int:
+    """Return the number of a route's parameters that a test passes; -1 if one is missing."""
+    names = _PARAMETERS.findall(_OPTIONAL.sub("", route.path)) if keys is not None else []
+    return len(names) if keys is None or keys.issuperset(names) else -1
 
 
 def _unknown_prefix(route: FullRoute) -> str:

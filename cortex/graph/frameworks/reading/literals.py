@@ -136,3 +136,8 @@ def names_in_list(node: Node) -> Iterator[str]:
             yield from names_in_list(child)
     elif match := _METHOD.search(text_of(node)):
         yield match[1].upper()
+
+
+def camel(name: str) -> str:
+    """Return the name of a class by that of its file: `order_items` → `OrderItems`."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

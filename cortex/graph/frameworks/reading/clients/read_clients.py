@@ -61,10 +61,9 @@ class ClientReader:
         self._root, self._facts, self._syntax = root, facts, grammar.syntax
         self._rows, self._calls = rows, _CALLS | self._syntax.calls.keys()
         self.is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
-        helper, owner = (
-            next(filter(None, (getattr(row, name) for row in rows)), "") for name in ("helper", "owner")
-        )
-        self._templates = Templates(helper, owner, root)
+        names = ("helper", "owner", "placed")
+        marks = (next(filter(None, (getattr(row, name) for row in rows)), "") for name in names)
+        self._templates = Templates(*marks, facts.path, root)
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
@@ -223,6 +222,8 @@ class ClientReader:
             local = True
             if row.served_by not in self._serving:
                 return
+        flags = ("client",) if send.must else ()
+        keys = _keys_of(call) if "#" in template else None
         self._add(
             "request",
             send.client,
@@ -232,7 +233,7 @@ class ClientReader:
             methods=(method,),
             target=send.app,
             local=local,
-            flags=("client",) if send.must else (),
+            flags=flags if keys is None else (*flags, f"keys={','.join(keys)}"),
         )
 
     def _read_form(self, call: Call, reference: Reference) -> Send | None:
@@ -371,10 +372,27 @@ def _has_url(call: Call) -> bool:
     return first is not None and first.type == "object" and _entry(first, "url") is not None
 
 
+def _keys_of(call: Call) -> list[str] | None:
+    """Return the names of the parameters that a test passes to an action: of `params: {…}`, else of
+    all pairs; None for computed ones.
+    """
+    nodes = call.positional[1:]
+    if nodes and nodes[0].type == "hash":
+        nodes = nodes[0].named_children
+    for node in nodes:
+        if (value := _value_of(node, "params")) is not None:
+            nodes = value.named_children if value.type == "hash" else [value]
+    keys = [node.child_by_field_name("key") for node in nodes]
+    return [text_of(key).strip(":\"'") for key in keys if key is not None] if all(keys) else None
+
+
 def _entry(node: Node, name: str) -> Node | None:
     """Return the value of a field in an object."""
-    for child in node.named_children:
-        key = child.child_by_field_name("key")
-        if key is not None and text_of(key).strip("\"'`") == name:
-            return child.child_by_field_name("value")
-    return None
+    values = (_value_of(child, name) for child in node.named_children)
+    return next((value for value in values if value is not None), None)
+
+
+def _value_of(pair: Node, name: str) -> Node | None:
+    key = pair.child_by_field_name("key")
+    is_named = key is not None and text_of(key).strip("\"'`:") == name
+    return pair.child_by_field_name("value") if is_named else None
