@@ -59,8 +59,8 @@ class Client:
     words: tuple[str, ...] = ()
     #: receivers in tests that are such an object
     receivers: str = ""
-    #: an expression for the URL of a route by its name; the class whose actions a test names, in its
-    #: text or its path
+    #: an expression for the URL of a route by its name; the class whose actions a test names, in
+    #: its text or path
     helper: str = ""
     owner: str = ""
     placed: str = ""
