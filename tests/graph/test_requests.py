@@ -768,6 +768,37 @@ def test_a_test_of_a_controller_names_one_route_by_its_class_file_and_parameters
     ]
 
 
+def test_a_folder_of_tests_names_the_project_of_equal_routes_and_a_slash_chooses():
+    controller = (
+        "using Microsoft.AspNetCore.Mvc;\nnamespace Shop;\n[ApiController]\npublic class InfoController {\n"
+        '  [HttpGet("/alive")] public string Alive() {}\n}\n'
+    )
+    test = (
+        "namespace Shop.Tests;\npublic class InfoTests {\n  private readonly HttpClient _client;\n"
+        '  public async Task Reads() { await _client.GetAsync("/alive"); }\n}\n'
+    )
+    texts = {f"src/{name}/Controllers/InfoController.cs": controller for name in ("Api", "Icons", "Web.Api")}
+    tests = (
+        "test/Api.IntegrationTest/InfoTests.cs",
+        "test/Web.Api.Tests/InfoTests.cs",
+        "test/All/InfoTests.cs",
+    )
+    nodes, _ = nodes_and_edges(texts | dict.fromkeys(tests, test))
+    nodes_of_routes = [node for node in nodes if node["kind"] in ROUTE_KINDS]
+    matches, files = match_requests(nodes_of_routes), {node["id"]: node["file"] for node in nodes}
+    assert [([files[route] for route in match.routes], match.is_sure) for match in matches.values()] == [
+        (["src/Api/Controllers/InfoController.cs"], True),
+        (["src/Web.Api/Controllers/InfoController.cs"], True),
+        (sorted(texts), False),
+    ]
+    urls = "from django.urls import path\nurlpatterns = [path('ping/x', one), path('ping/x/', two)]\n"
+    page = "export function f() {\n  fetch('/ping/x');\n  fetch('/ping/x/');\n}\n"
+    assert requests_in({"shop/urls.py": urls, "web/a.ts": page}) == [
+        "web/a:f ANY /ping/x",
+        "web/a:f ANY /ping/x/",
+    ]
+
+
 TRPC = {
     path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text() for path in (GOLDEN / "trpc").rglob("*.ts")
 }

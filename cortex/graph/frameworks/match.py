@@ -43,6 +43,8 @@ _HOLE = re.compile(r"\{[^}]*\}")
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
 #: ends a path in Rails, whose routes take it without a word in their paths
 _FORMAT = re.compile(r"\.(?:json|html|xml|js|csv|rss|atom|ics)$")
+#: the name of a project in the folder of its tests: `Shop.Api.IntegrationTests`
+_PROJECT = re.compile(r"(?:^|/)([\w.-]+?)[._-](?:\w*[Tt]ests?)(?=/)")
 #: parameters of Rails, and those that a path may lack
 _PARAMETERS, _OPTIONAL = re.compile(r"[:*](\w+)"), re.compile(r"\([^()]*\)")
 #: parameters that take numbers or UUIDs only, and such words
@@ -64,7 +66,8 @@ class Match:
 class Request:
     """`base` is the name of an unknown beginning of the path, None without one; `text`: the
     number of segments that the call itself names. `name`: the name of the route, in place of a
-    path; `keys`: the parameters that the call passes to it, None for unknown ones.
+    path; `keys`: the parameters that the call passes to it, None for unknown ones; `slash`: the
+    path ends with one; `projects`: names of the projects that its file tests.
     """
 
     method: str
@@ -77,6 +80,8 @@ class Request:
     family: str
     name: str = ""
     keys: frozenset[str] | None = None
+    slash: bool = False
+    projects: frozenset[str] = frozenset()
 
 
 def match_requests(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Match]:
@@ -142,6 +147,8 @@ def _read(
         app,
         is_local,
         str(node.get("family", "")),
+        slash=path.endswith("/"),
+        projects=frozenset(_PROJECT.findall(str(node["file"])) if is_local else ()),
     )
 
 
@@ -261,7 +268,7 @@ class _Routes:
                 if route.method in (request.method, ANY) and (
                     rank := _rank(request, route, parts, self._learned.get(_unknown_prefix(route)))
                 ):
-                    rows.append((rank, route))
+                    rows.append(((*rank, *_unlike(request, route)), route))
         return rows
 
 
@@ -275,6 +282,12 @@ def _best(rows: list[tuple[tuple[int, ...], FullRoute]], *, sure: bool) -> Match
     least = min(rank for rank, _ in rows)
     ids = tuple(dict.fromkeys(route.id for rank, route in rows if rank == least))
     return Match(ids, sure and not least[0] and len(ids) == 1) if len(ids) <= CANDIDATES_MAX else None
+
+
+def _unlike(request: Request, route: FullRoute) -> tuple[int, int]:
+    """Return what chooses one of equal routes: (another project, no slash at the end, or one)."""
+    is_other = request.projects.isdisjoint(route.file.split("/"))
+    return int(is_other), int(request.slash != route.path.endswith("/"))
 
 
 def _passed(route: FullRoute, keys: frozenset[str] | None) -> int:
