@@ -269,20 +269,19 @@ def main() -> None:
         fragments = [node for node in nodes if node["kind"] in ROUTE_KINDS]
         matches, by_id = match_requests(fragments), {node["id"]: node for node in fragments}
         names = {route.id: f"{route.name} {route.file}:{route.line}" for route in join_routes(fragments)}
-        targets = sorted(edge["to"] for edge in edges if edge["type"] == "requests")
-        led[folder] = [
+        requests = [edge for edge in edges if edge["type"] == "requests"]
+        led[folder] = sorted(
             (
-                node["file"],
-                node["start_line"],
-                f"{node['method']} {node['path']}",
+                edge["location"]["file"],
+                edge["location"]["line"],
+                f"{by_id[edge['to']]['method']} {by_id[edge['to']]['path']}",
                 ("sure: " if match.is_sure else "candidates: ")
                 + " | ".join(map(names.__getitem__, match.routes)),
             )
-            for target in targets
-            if (match := matches.get(target)) is not None
-            for node in [by_id[target]]
-        ]
-        row |= {"requests": len(targets), "led": len(led[folder])}
+            for edge in requests
+            if (match := matches.get(edge["to"])) is not None
+        )
+        row |= {"requests": len(requests), "led": len(led[folder])}
         figures["applications"][folder.name] = row
         for key in sorted(truth.keys() - routes.keys()) if arguments.missing else ():
             print("missing", *key, *truth[key])

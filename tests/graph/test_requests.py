@@ -799,6 +799,15 @@ def test_a_folder_of_tests_names_the_project_of_equal_routes_and_a_slash_chooses
     ]
 
 
+def test_a_relative_path_is_one_from_the_root_if_there_is_such_a_route():
+    urls = "from django.urls import path\nurlpatterns = [path('login/options', one), path('admin/login/options', two), path('admin/other/x', three)]\n"
+    page = "export function f() {\n  fetch('login/options');\n  fetch('other/x');\n}\n"
+    assert requests_in({"shop/urls.py": urls, "web/a.ts": page}) == [
+        "web/a:f ANY /login/options ?",
+        "web/a:f ANY /admin/other/x ?",
+    ]
+
+
 TRPC = {
     path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text() for path in (GOLDEN / "trpc").rglob("*.ts")
 }

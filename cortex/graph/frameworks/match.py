@@ -314,7 +314,8 @@ def _rank(
     parameters), () for no match.
     """
     segments = list(request.segments)
-    is_complete = route.served and not route.computed
+    is_complete, is_relative = route.served and not route.computed, request.base == ""
+    is_longer = len(parts) > len(segments)
     if request.base is None:
         is_weak = not is_complete and learned is None
         parts = [*(learned or ()), *parts]
@@ -343,4 +344,5 @@ def _rank(
     if text < (_SEGMENTS_MIN if is_weak else 1):
         return ()
     unknown = is_weak and request.base is None and len(segments) < len(request.segments)
+    unknown |= is_relative and is_longer  # a page of the root is likelier
     return int(is_weak), int(unknown), int(not route.served), loose
