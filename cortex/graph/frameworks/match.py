@@ -170,12 +170,12 @@ class _Routes:
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         self._by_rarest: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         self._steps = 0
-        self._by_name: dict[str, set[tuple[str, str]]] = {}
+        self._by_name: dict[str, dict[tuple[str, str], None]] = {}
         self._by_path: dict[tuple[str, str], list[FullRoute]] = {}
         for route in self.every:
             self._by_path.setdefault((route.root, route.path), []).append(route)
             for name in filter(None, route.names):  # an unmounted procedure has none
-                self._by_name.setdefault(name, set()).add((route.root, route.path))
+                self._by_name.setdefault(name, {})[route.root, route.path] = None
         split = [[part for part in route.path.split("/") if part] for route in self.every]
         texts = [[part.lower() for part in reversed(parts) if not PARAMETER.search(part)] for parts in split]
         counts = Counter(text for row in texts for text in row)
@@ -261,7 +261,7 @@ class _Routes:
             and (passed := _passed(route, request.keys)) >= 0
         ]
         index = self._by_rarest if request.base is None else self._by_text
-        for text in {segment.lower() for segment in request.segments if not _HOLE.search(segment)}:
+        for text in dict.fromkeys(part.lower() for part in request.segments if not _HOLE.search(part)):
             pairs = index.get(text, [])
             self._steps += len(pairs)
             for route, parts in pairs if self._steps < _STEPS_MAX else ():
