@@ -127,6 +127,24 @@ def test_a_handler_without_a_name_has_its_uses_from_its_route():
     }
 
 
+def test_a_closure_in_a_file_of_drawn_routes_has_its_uses_from_its_route():
+    php = (
+        "<?php\nRoute::get('/a', function () {\n    return save();\n});\nRoute::match(['put'], '/b', fn () => save());\n"
+        "Route::get('/c', [Orders::class, 'show']);\nsave();\nfunction save() {}\n"
+    )
+    ruby = (
+        "def save\nend\n\nRails.application.routes.draw do\n  get '/a', to: ->(env) { save }\n  get '/b' => proc { save }\n"
+        "  get '/c', to: 'orders#show'\n  save\nend\n"
+    )
+    for path, text, expected in (
+        ("routes/web.php", php, ["<GET /a>", "<PUT /b>", ""]),
+        ("config/routes.rb", ruby, ["<GET /a>", "<GET /b>", ""]),
+    ):
+        edges = nodes_and_edges({path: text})[1]
+        sources = [edge["from"].partition(":")[2] for edge in edges if edge["to"].endswith(":save")]
+        assert sources == expected, path
+
+
 def test_a_mock_in_a_test_is_no_service_and_a_field_that_asks_by_name_is_one():
     texts = {
         "src/main/java/shop/Stock.java": (

@@ -253,6 +253,7 @@ class RailsReader(Drawing):
                 self._verb_target(call, place, name, to),
                 node,
                 name=_name_at(place, label or re.sub(r"[/-]", "_", (name or "").strip("/"))),
+                handler=to,
             )
 
     def _verb_target(self, call: _Call, place: Place, name: str | None, to: Node | None) -> str:
