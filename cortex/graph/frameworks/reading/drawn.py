@@ -94,8 +94,8 @@ class Drawing(Scopes):
         name: str = "",
         handler: Node | None = None,
     ) -> None:
-        """Add a route at a place, with the methods and the name. `handler`: the argument that may be
-        a function without a name.
+        """Add a route at a place, with the methods and the name. `handler`: the argument that may
+        be a function without a name.
         """
         is_unnamed = handler is not None and any(map(handler.child_by_field_name, ("body", "block")))
         template = "" if path is None else join_path(place.path, path)

@@ -130,13 +130,13 @@ class LaravelReader(Drawing):
         elif declared.name == "match" and others:
             methods = tuple(text.upper() for text in self.symbols(first))
             target = self._target(before, others[1]) if len(others) > 1 else ""
-            self._route(before, methods, others[0], target, declared, label)
+            self._route(before, methods, others[0], target, declared, name=label)
         elif declared.name in _VERBS:
             target = self._target(before, others[0]) if others else ""
-            self._route(before, _VERBS[declared.name], first, target, declared, label)
+            self._route(before, _VERBS[declared.name], first, target, declared, name=label)
 
     def _route(
-        self, place: Place, methods: tuple[str, ...], path: Node, target: str, link: _Link, name: str = ""
+        self, place: Place, methods: tuple[str, ...], path: Node, target: str, link: _Link, *, name: str = ""
     ) -> None:
         text = self.symbol(path)
         named = f"{place.names}{name}" if name else ""
