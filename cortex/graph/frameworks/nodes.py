@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.facts import Fragment
+from cortex.graph.frameworks.join import CONVENTIONS
 from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.reading.files import path_of
 from cortex.graph.frameworks.reading.scopes import frameworks_of
@@ -276,6 +277,8 @@ class _Nodes:
         return node
 
     def _mounted(self, fragment: Fragment) -> str:
+        if fragment.target == CONVENTIONS:
+            return CONVENTIONS
         router_id = self._routers.find(self._path, fragment.target, fragment.scope)
         if router_id or not fragment.target.endswith(")"):
             return router_id

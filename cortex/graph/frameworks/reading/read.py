@@ -31,6 +31,7 @@ from cortex.graph.frameworks.reading.scopes import (
     with_calls,
 )
 from cortex.graph.frameworks.tables.framework import (
+    Convention,
     Framework,
     Group,
     Mount,
@@ -189,6 +190,8 @@ class _Reader(Rows):
             frame.routers[parameter] = key
             if typed or parameter in _USUAL:
                 self.known_routers.setdefault(key, None)
+            if typed and any(row.entry == name.rpartition(".")[2] for row in self.frameworks):
+                self.add("router", key, node, flags=("app",))
         self.frames.append(frame)
         around, self.list = self.list, ""
         listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
@@ -237,7 +240,7 @@ class _Reader(Rows):
                         return self._group(call, row, key)
                     if isinstance(row, Views):
                         return self._views(call, row, key)
-                    if isinstance(row, Setting):
+                    if isinstance(row, Setting | Convention):
                         self._set(call, row, key)
                         return key
                     if isinstance(row, Mount) or decorates or row.target:

@@ -10,10 +10,10 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import child_of, text_of
-from cortex.graph.frameworks.join import ACTIONS
+from cortex.graph.frameworks.join import ACTIONS, CONVENTIONS, DEFAULT_CONVENTION
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
-from cortex.graph.frameworks.tables.framework import Framework, Places, Route, Setting, Views
+from cortex.graph.frameworks.tables.framework import Convention, Framework, Places, Route, Setting, Views
 
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: ends `Annotated[Paging, Depends()]`
@@ -63,8 +63,14 @@ class Rows(Scopes):
             self.add("router", key, node, flags=("app",))
         return key
 
-    def _set(self, call: Call, row: Setting, key: str) -> None:
-        """Change the fragment of a router."""
+    def _set(self, call: Call, row: Setting | Convention, key: str) -> None:
+        """Change the fragment of a router, or mount the methods that it serves by a convention."""
+        if isinstance(row, Convention):
+            path, area = call.at(row.path), call.at(row.area)
+            template, flags = self.prefix(path) if path is not None else (DEFAULT_CONVENTION, ())
+            flags = (*flags, f"area={self.literals.text(area) or '?'}") if area is not None else flags
+            self.add("mount", key, call.node, template=template, target=CONVENTIONS, flags=flags)
+            return
         for at, fragment in enumerate(self.fragments):
             if fragment.kind == "router" and fragment.router == key:
                 template, flags = fragment.template, fragment.flags

@@ -196,10 +196,11 @@ class Scopes:
 
     def parameters(self, node: Node) -> Iterator[tuple[str, bool]]:
         """Yield the name of each parameter, and whether its type is of a framework."""
-        single = node.child_by_field_name("parameter")
+        single, listed = node.child_by_field_name("parameter"), node.child_by_field_name("parameters")
+        if listed is not None and listed.type == "implicit_parameter":
+            single, listed = listed, None
         if single is not None:
             yield text_of(single), False
-        listed = node.child_by_field_name("parameters")
         for parameter in listed.named_children if listed is not None else ():
             kind = parameter.child_by_field_name("type")
             words = set(re.findall(r"\w+", text_of(kind))) if kind is not None else set()
