@@ -85,7 +85,7 @@ class AttributeReader(Scopes):
         attributes = list(attributes_of(node))
         names = {attribute.name for attribute in attributes}
         body = node.child_by_field_name("body") or last_of(node)
-        self._read_constants(body, definition.name)
+        self.read_constants(body, definition.name)
         for row in (framework.attributes for framework in self.frameworks if framework.attributes):
             if names & row.clients:
                 continue
@@ -248,33 +248,10 @@ class AttributeReader(Scopes):
         nodes = node.named_children if _LISTS.search(node.type) else [node]
         return [self.prefix(child) for child in nodes]
 
-    def _read_constants(self, body: Node, owner: str) -> None:
-        """Keep the texts of a class's fields, also of its companion's."""
-        for member in body.named_children:
-            inner = member.named_children if "field" in member.type or "property" in member.type else []
-            for node in (member, *inner, *(child for outer in inner for child in outer.named_children)):
-                name = node.child_by_field_name("name")
-                value = node.child_by_field_name("value")
-                if value is None and node.named_child_count > 1 and node.type in _DECLARATORS:
-                    name = name or node.named_children[-2]
-                    value = node.named_children[-1]
-                if name is not None and value is not None and "string" in value.type + _children(value):
-                    self.literals.add(text_of(name), value)
-                    self.literals.add(f"{owner}.{text_of(name)}", value)
-            if member.type == "companion_object":
-                self._read_constants(last_of(member), owner)
-
-
-_DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
-
 
 def _routes_of(versions: tuple[str, ...]) -> str:
     """Return the end of the key of a class's routes of some versions."""
     return f"({','.join(versions)}){ROUTES}" if versions else ROUTES
-
-
-def _children(node: Node) -> str:
-    return " ".join(child.type for child in node.named_children)
 
 
 def _name_of(node: Node) -> Node:

@@ -17,6 +17,7 @@ from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
+from cortex.graph.frameworks.reading.functional import FunctionalReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import holes, names_in_list
 from cortex.graph.frameworks.reading.rails import RailsReader
@@ -54,7 +55,11 @@ _INCLUDES = "include_router"
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
-_DRAWN: dict[str, type[RailsReader | LaravelReader]] = {"rails": RailsReader, "laravel": LaravelReader}
+_DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader]] = {
+    "rails": RailsReader,
+    "laravel": LaravelReader,
+    "spring functions": FunctionalReader,
+}
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:

@@ -161,6 +161,17 @@ SPRING = Framework(
         clients=frozenset({"FeignClient"}),
     ),
 )
+SPRING_FUNCTIONS = Framework(
+    "spring functions",
+    (
+        "org.springframework.web.reactive.function.server",
+        "org.springframework.web.servlet.function",
+        "org.springdoc.webflux.core.fn",
+        "org.springdoc.core.fn",
+    ),
+    types=frozenset({"RouterFunctions"}),
+    ending=".java",
+)
 NEST = Framework(
     "nest",
     ("@nestjs/common", "@nestjs/core"),
@@ -244,6 +255,7 @@ FRAMEWORKS = (
     CHI,
     NET_HTTP,
     SPRING,
+    SPRING_FUNCTIONS,
     NEST,
     RAILS,
     LARAVEL,
