@@ -799,6 +799,14 @@ def test_a_folder_of_tests_names_the_project_of_equal_routes_and_a_slash_chooses
     ]
 
 
+def test_a_request_may_lack_optional_segments_at_the_end():
+    routes = "<?php\nRoute::get('/search/{term?}', [A::class, 'find']);\nRoute::get('/list/{page}', [A::class, 'list']);\n"
+    test = "<?php\nclass XTest extends TestCase {\n  function x() {\n    $this->get('/search');\n    $this->get('/list');\n  }\n}\n"
+    assert requests_in({"routes/web.php": routes, "tests/Feature/XTest.php": test}) == [
+        "tests/Feature/XTest:XTest.x GET /search/{term?}"
+    ]
+
+
 def test_a_relative_path_is_one_from_the_root_if_there_is_such_a_route():
     urls = "from django.urls import path\nurlpatterns = [path('login/options', one), path('admin/login/options', two), path('admin/other/x', three)]\n"
     page = "export function f() {\n  fetch('login/options');\n  fetch('other/x');\n}\n"

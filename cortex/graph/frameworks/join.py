@@ -21,6 +21,7 @@ _PART = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
 PARAMETER = re.compile(r"[:*{<$(\[]")
+_OPTIONAL = re.compile(r"\{[^{}*]*\?\}|:\w+\?")
 #: ends the router of a class's routes, which heirs mount
 ROUTES = "(routes)"
 #: ends the router of a class's further routes, mounted where a router registers the class
@@ -317,15 +318,16 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
     for route in routes:
         if method and route.method not in (method, ANY):
             continue
-        parts = _segments(route.path)
+        parts = list(filter(None, route.path.split("/")))  # `?` is a mark of an optional segment
         tail = segments[-len(parts) :] if route.computed and parts else segments
         if route.is_open or (route.computed and not parts):
             continue
-        loose = _compare(parts, tail)
+        fitting = without_optional(parts, len(tail))
+        loose = _compare(fitting, tail)
         if loose < 0:
             continue
-        in_case = route.any_case or _compare(parts, tail, any_case=False) >= 0
-        rank = (bool(route.computed), not route.served, not in_case, loose)
+        in_case = route.any_case or _compare(fitting, tail, any_case=False) >= 0
+        rank = (bool(route.computed), not route.served, not in_case, loose + len(parts) - len(fitting))
         if rank < best_rank:
             best, best_rank = [], rank
         if rank == best_rank:
@@ -335,6 +337,13 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
 
 def _segments(path: str) -> list[str]:
     return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
+
+
+def without_optional(parts: list[str], count: int) -> list[str]:
+    """Return the segments of a route without the last ones that a path of `count` may lack."""
+    while len(parts) > count and _OPTIONAL.fullmatch(parts[-1]):
+        parts = parts[:-1]
+    return parts
 
 
 def equal(part: str, wanted: str, *, any_case: bool) -> bool:

@@ -19,6 +19,7 @@ from cortex.graph.frameworks.join import (
     join_path,
     join_routes,
     root_of,
+    without_optional,
 )
 from cortex.graph.frameworks.tables.framework import ANY
 from cortex.terms.code.components import family_of
@@ -315,6 +316,8 @@ def _rank(
     """
     segments = list(request.segments)
     is_complete, is_relative = route.served and not route.computed, request.base == ""
+    if is_complete and request.base is None:
+        parts = without_optional(parts, len(segments))
     is_longer = len(parts) > len(segments)
     if request.base is None:
         is_weak = not is_complete and learned is None
