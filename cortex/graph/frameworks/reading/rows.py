@@ -21,6 +21,12 @@ _BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
 
+#: wrappers between a call and the name that gets its value
+WRAPS = frozenset(
+    "await await_expression parenthesized_expression as_expression satisfies_expression with_item "
+    "expression_list yield".split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Call(Arguments):
@@ -34,6 +40,28 @@ class Call(Arguments):
         """The decorator that the call is."""
         parent = self.node.parent
         return parent if parent is not None and parent.type == "decorator" else None
+
+
+def holder_of(node: Node) -> str:
+    """Return the name that gets the value of a call, "default" for a default export."""
+    inner, around = node, node.parent
+    while around is not None and around.type in WRAPS:
+        inner, around = around, around.parent
+    if around is None:
+        return ""
+    if around.type == "as_pattern":
+        alias = around.child_by_field_name("alias")
+        return text_of(alias) if alias is not None else ""
+    if around.type == "export_statement":
+        return "default"
+    left = around.child_by_field_name("left") or around.child_by_field_name("name")
+    right = around.child_by_field_name("right") or around.child_by_field_name("value")
+    if left is None or right is None or right.start_byte != inner.start_byte:
+        return ""
+    if around.type in ("keyword_argument", "pair"):
+        return ""
+    is_field = "field" in around.type or "property" in around.type
+    return f"this.{text_of(left)}" if is_field else text_of(left)
 
 
 def read_call(node: Node, holder: str, depth: int) -> Call:
