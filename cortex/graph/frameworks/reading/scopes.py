@@ -12,12 +12,10 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.reading.literals import Literals, holes
+from cortex.graph.frameworks.reading.literals import Literals, fields_of, holes
 from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.tables.table import FRAMEWORKS
 
-#: declarations of fields with their value
-_DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
 #: steps of a file's reader, and fragments: blocks that name one another multiply
 STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
 
@@ -215,17 +213,11 @@ class Scopes:
 
     def read_constants(self, body: Node, owner: str) -> None:
         """Keep the texts of a class's fields, also of its companion's."""
+        for name, value in fields_of(body):
+            if any("string" in node.type for node in (value, *value.named_children)):
+                self.literals.add(name, value)
+                self.literals.add(f"{owner}.{name}", value)
         for member in body.named_children:
-            inner = member.named_children if "field" in member.type or "property" in member.type else []
-            for node in (member, *inner, *(child for outer in inner for child in outer.named_children)):
-                name = node.child_by_field_name("name")
-                value = node.child_by_field_name("value")
-                if value is None and node.named_child_count > 1 and node.type in _DECLARATORS:
-                    name = name or node.named_children[-2]
-                    value = node.named_children[-1]
-                if name is not None and value is not None and "string" in value.type + _children(value):
-                    self.literals.add(text_of(name), value)
-                    self.literals.add(f"{owner}.{text_of(name)}", value)
             if member.type == "companion_object":
                 self.read_constants(last_of(member), owner)
 
@@ -307,10 +299,6 @@ class Scopes:
                 flags,
             )
         )
-
-
-def _children(node: Node) -> str:
-    return " ".join(child.type for child in node.named_children)
 
 
 def last_of(node: Node) -> Node:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.reading.literals import MEMBERS, Literals, camel
+from cortex.graph.frameworks.reading.literals import MEMBERS, Literals, camel, fields_of
 
 _ASSIGNS = frozenset(
     "assignment variable_declarator assignment_expression short_var_declaration const_spec var_spec "
@@ -103,21 +103,9 @@ class Templates(Literals):
     def _fields(self, owner: Node, body: Node) -> dict[str, Node | None]:
         """Return the fields of a class with the value that no method changes."""
         if owner.id not in self._assigned:
-            fields = dict[str, Node | None]()
-            for member in body.named_children:
-                for inner in (
-                    member,
-                    *member.named_children,
-                    *(n for c in member.named_children for n in c.named_children),
-                ):
-                    key, value = inner.child_by_field_name("name"), inner.child_by_field_name("value")
-                    if "declarat" in inner.type and value is None and inner.named_child_count > 1:
-                        value = inner.named_children[-1]
-                    if "field" in member.type + inner.type and key is not None and value is not None:
-                        fields[text_of(key)] = value
             changed = set(re.findall(r"\bthis\.(\w+)\s*\+?=[^=]", text_of(body)))
             self._assigned[owner.id] = {
-                name: None if name in changed else node for name, node in fields.items()
+                name: None if name in changed else node for name, node in fields_of(body)
             }
         return self._assigned[owner.id]
 
