@@ -85,7 +85,7 @@ def annotated(folder: Path, framework: str) -> Routes:
     files = [
         path
         for path in sorted(folder.rglob(f"*{ending}"))
-        if not is_test(path.relative_to(folder).as_posix())
+        if not any(is_minor(path.relative_to(folder).as_posix()) for is_minor in (is_test, is_example))
     ]
     texts = {path: path.read_text(errors="replace") for path in files}
     constants = {
