@@ -743,7 +743,7 @@ def test_tests_of_a_ruby_library_are_no_requests_of_rails():
 def test_a_test_of_a_controller_names_one_route_by_its_class_file_and_parameters():
     routes = (
         "Rails.application.routes.draw do\n  resources :events\n  resources :agents do\n    resources :events, only: :index\n  end\n"
-        "  namespace :admin do\n    resources :events, only: :index\n  end\n  get 'first(/:page)', to: 'pages#show'\n  get 'second', to: 'pages#show'\nend\n"
+        "  namespace :admin do\n    resources :events, only: :index\n  end\n  get 'first(/:page(/:size))', to: 'pages#show'\n  get 'second', to: 'pages#show'\nend\n"
     )
     calls = {
         "spec/controllers/events_controller_spec.rb": (
@@ -763,7 +763,7 @@ def test_a_test_of_a_controller_names_one_route_by_its_class_file_and_parameters
         "spec/controllers/events_controller_spec GET /events",
         "spec/controllers/events_controller_spec GET /agents/:agent_id/events | GET /events ?",
         "spec/controllers/admin/events_controller_spec GET /admin/events",
-        "spec/controllers/pages_controller_spec GET /first(/:page) | GET /second ?",
+        "spec/controllers/pages_controller_spec GET /first(/:page(/:size)) | GET /second ?",
         "spec/controllers/agents_controller_spec GET /agents",
     ]
 

@@ -46,8 +46,8 @@ _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
 _FORMAT = re.compile(r"\.(?:json|html|xml|js|csv|rss|atom|ics)$")
 #: the name of a project in the folder of its tests: `Shop.Api.IntegrationTests`
 _PROJECT = re.compile(r"(?:^|/)([\w.-]+?)[._-](?:\w*[Tt]ests?)(?=/)")
-#: parameters of Rails, and those that a path may lack
-_PARAMETERS, _OPTIONAL = re.compile(r"[:*](\w+)"), re.compile(r"\([^()]*\)")
+#: parameters of Rails; a path may lack those behind a bracket
+_PARAMETERS = re.compile(r"[:*](\w+)")
 #: parameters that take numbers or UUIDs only, and such words
 _NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]|<uuid:|:uuid\}")
 _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
@@ -293,7 +293,7 @@ def _unlike(request: Request, route: FullRoute) -> tuple[int, int]:
 
 def _passed(route: FullRoute, keys: frozenset[str] | None) -> int:
     """Return the number of a route's parameters that a test passes; -1 if one is missing."""
-    names = _PARAMETERS.findall(_OPTIONAL.sub("", route.path)) if keys is not None else []
+    names = _PARAMETERS.findall(route.path.partition("(")[0]) if keys is not None else []
     return len(names) if keys is None or keys.issuperset(names) else -1
 
 
