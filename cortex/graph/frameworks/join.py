@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"\[(\w+)\]")
 #: the router of methods that a convention serves, and the usual pattern
 CONVENTIONS = "(conventions)"
 DEFAULT_CONVENTION = "{controller=Home}/{action=Index}/{id?}"
-_PART = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
+_SEGMENT = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
 PARAMETER = re.compile(r"[:*{<$(\[]")
@@ -129,7 +129,7 @@ def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefi
             if path == "/" and not prefix.computed:  # a class without routes of its own
                 yield from prefixes.by_convention(node, prefix.owner, tokens)
                 continue
-            path = _TOKEN.sub(lambda match, tokens=tokens: tokens.get(match[1].lower()) or match[0], path)
+            path = _fill(path, tokens)
         yield prefix, path
 
 
@@ -159,6 +159,10 @@ def _behind(mount: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[FullRoute
         )
 
 
+def _fill(path: str, tokens: Mapping[str, str]) -> str:
+    return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
+
+
 def _conventional(pattern: str, tokens: Mapping[str, str], taken: Sequence[str]) -> str | None:
     """Return the path of an action by a pattern; None if the pattern cannot say it. `taken`: its
     parameters.
@@ -166,7 +170,7 @@ def _conventional(pattern: str, tokens: Mapping[str, str], taken: Sequence[str])
     parts: list[tuple[str, str]] = []
     names = set[str]()
     for segment in pattern.strip("/").split("/"):
-        match = _PART.fullmatch(segment)
+        match = _SEGMENT.fullmatch(segment)
         if match is None:
             parts.append((segment, ""))
         elif match[1] in tokens:

@@ -262,7 +262,7 @@ class _Routes:
             and (passed := _passed(route, request.keys)) >= 0
         ]
         index = self._by_rarest if request.base is None else self._by_text
-        for text in dict.fromkeys(part.lower() for part in request.segments if not _HOLE.search(part)):
+        for text in dict.fromkeys(word.lower() for word in request.segments if not _HOLE.search(word)):
             pairs = index.get(text, [])
             self._steps += len(pairs)
             for route, parts in pairs if self._steps < _STEPS_MAX else ():

@@ -107,8 +107,8 @@ class AttributeReader(Scopes):
                 members = (member for member in body.named_children if _is_action(member, row))
                 routes += [(Attribute(_name_of(member), [], {}, ""), member, ()) for member in members]
             if routes or prefixes or is_controller:
-                named = next((mark.at((0,)) for mark in attributes if mark.name == row.area), None)
-                area = (self.literals.text(named) or "?") if named is not None else ""
+                label = next((mark.at((0,)) for mark in attributes if mark.name == row.area), None)
+                area = (self.literals.text(label) or "?") if label is not None else ""
                 is_served = is_controller and not _is_abstract(node)
                 served = _Class(definition, node, row, prefixes, is_served, area)
                 self._add_class(served, {versions for *_, versions in routes})
@@ -234,8 +234,8 @@ class AttributeReader(Scopes):
     def _action(self, member: Node, at: int, served: _Class) -> Iterator[str]:
         """Yield the flags of an action: its name, the area, and the parameters that it takes."""
         definition = self.facts.definitions[at]
-        named = next((row.at((0,)) for row in attributes_of(member) if row.name == served.row.action), None)
-        name = self.literals.text(named) if named is not None else None
+        label = next((row.at((0,)) for row in attributes_of(member) if row.name == served.row.action), None)
+        name = self.literals.text(label) if label is not None else None
         yield f"action={name or definition.name.removesuffix('Async')}"
         yield f"takes={','.join(parameter.name for parameter in definition.parameters)}"
         if served.area:

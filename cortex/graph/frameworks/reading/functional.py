@@ -66,8 +66,8 @@ class FunctionalReader(Scopes):
             links.insert(0, inner)
             inner = inner.child_by_field_name("object")
         first, root = _name_of(links[0]), text_of(inner) if inner is not None else ""
-        known = self.names if inner is not None or not self._has_star else {"route", "nest"}
-        is_root = first in ("route", "nest") and (root or first) in known
+        entries = self.names if inner is not None or not self._has_star else {"route", "nest"}
+        is_root = first in ("route", "nest") and (root or first) in entries
         return links if is_root or root in self.builders else []
 
     @cached_property

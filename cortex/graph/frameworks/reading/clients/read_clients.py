@@ -57,8 +57,10 @@ class ClientReader:
         self._rows, self._calls = rows, _CALLS | self._syntax.calls.keys()
         self.is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
         names = ("helper", "owner", "placed")
-        marks = (next(filter(None, (getattr(row, name) for row in rows)), "") for name in names)
-        self._templates = Templates(*marks, facts.path, root)
+        helper, owner, placed = (
+            next(filter(None, (getattr(row, name) for row in rows)), "") for name in names
+        )
+        self._templates = Templates(helper, owner, placed, facts.path, root)
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
