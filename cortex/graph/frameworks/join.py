@@ -10,7 +10,7 @@ from typing import Any
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.terms.kinds import OPEN_END
 
-#: paths of one router, and mounts between it and its root
+#: paths of one router, mounts between it and its root, and patterns of a folder
 PATHS_MAX, MOUNTS_MAX = 64, 16
 #: ASP.NET's parts of a path that name the class or the method
 _TOKEN = re.compile(r"\[(\w+)\]")
@@ -210,13 +210,16 @@ class _Prefixes:
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
         self._cache: dict[str, list[Prefix]] = {}
         self._moved: dict[str, Mapping[str, Any]] = {}
-        self._conventions = [node for node in others if node.get("mounted") == CONVENTIONS]
+        #: folder → its mounts of methods by convention
+        self._conventions: dict[str, list[Mapping[str, Any]]] = {}
         for node in others:
             if node["kind"] == "router":
                 self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
             elif node.get("moves"):  # a prefix of the module's own
                 self._moved.setdefault(root_of(str(node["mounted"]), self._same), node)
-            elif not node.get("same") and node["mounted"] != CONVENTIONS:
+            elif node["mounted"] == CONVENTIONS:
+                self._conventions.setdefault(str(node["file"]).rpartition("/")[0], []).append(node)
+            elif not node.get("same"):
                 self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
 
         named = (str(node["router"]) for node in every if node.get("kind") in ("route", "router", "mount"))
@@ -232,14 +235,13 @@ class _Prefixes:
         """Yield the path of an action by the first pattern of the innermost folder around it that
         has any.
         """
-        folders = [(str(row["file"])[: str(row["file"]).rfind("/") + 1], row) for row in self._conventions]
-        around = [(len(folder), row) for folder, row in folders if str(node["file"]).startswith(folder)]
-        longest = max((length for length, _ in around), default=0)
-        taken = str(node.get("takes", "")).split(",")
-        for length, mount in around:
+        folder, taken = str(node["file"]), str(node.get("takes", "")).split(",")
+        while folder and folder not in self._conventions:
+            folder = folder.rpartition("/")[0]
+        for mount in self._conventions.get(folder, ())[:MOUNTS_MAX]:
             pattern, area = str(mount["prefix"]), str(mount.get("area", ""))
-            is_meant = length == longest and (area or "{area" in pattern or not tokens["area"])
-            if not is_meant or mount.get("computed") or (area and area != tokens["area"]):
+            is_meant = area == tokens["area"] if area else "{area" in pattern or not tokens["area"]
+            if not is_meant or mount.get("computed"):
                 continue
             if (path := _conventional(pattern, tokens, taken)) is not None:
                 for outer in self.of(str(mount["router"])):
