@@ -25,6 +25,7 @@ from cortex.front.cli.rendering import answers, memory, memory_candidates, memor
 from cortex.front.cli.rendering.activity import slow_notice
 from cortex.front.cli.rendering.paging import paged
 from cortex.front.cli.rendering.paint import print_page
+from cortex.front.cli.rendering.render import show_wait
 from cortex.front.cli.rendering.shell_words import (
     OPTIONS,
     answer_for_people,
@@ -34,7 +35,6 @@ from cortex.front.cli.rendering.shell_words import (
     for_people,
 )
 from cortex.front.cli.rendering.shell_words import option as _option
-from cortex.front.cli.running.first_index import show_wait
 from cortex.front.first_index import STARTED_S, call_with_index
 from cortex.front.form import Word
 from cortex.front.project_selection import asks_projects

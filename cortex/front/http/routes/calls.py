@@ -16,7 +16,7 @@ from cortex import __version__
 from cortex.ask.memory import Caller
 from cortex.front.argument_forms import unwrap_arguments
 from cortex.front.http.access.tokens import Bearer
-from cortex.front.http.projects import Hosted, Projects
+from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.http.replies import RETRY_S, json_response
 from cortex.front.mcp.server import describe
 from cortex.front.project_selection import PROJECT
@@ -102,9 +102,8 @@ class Routes:
         arguments = dict(unwrap_arguments(tool.name, tool.schema, arguments) or {})
         bearer: Bearer = request.scope["bearer"]
         caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
-        return json_response(
-            await cancel_on_disconnect(request, self._projects.ask(hosted, tool, arguments, bearer, caller))
-        )
+        link = ClientLink(self._projects, hosted, bearer, caller)
+        return json_response(await cancel_on_disconnect(request, link.call(tool, arguments)))
 
 
 def index_status(hosted: Hosted) -> dict[str, Any]:
