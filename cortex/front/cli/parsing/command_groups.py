@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cortex.front.cli.parsing.command_names import NAMES
-
 #: group of commands (their first words) → its help line
 GROUPS: Mapping[str, str] = {
     "embed": "Serve the embedding model.",
@@ -54,6 +52,8 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
 
 def headings_of(group: str) -> dict[str, list[str]]:
     """Heading → command words of a group; empty if the group has no headings."""
+    from cortex.front.cli.parsing.command_names import NAMES  # a command that is no tool needs none
+
     headings = {heading: words.split() for heading, words in HEADINGS.get(group, {}).items()}
     listed = {word for words in headings.values() for word in words}
     for words in list(headings.values())[:1]:
