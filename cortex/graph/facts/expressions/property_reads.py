@@ -7,19 +7,31 @@ the properties among them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of
 from cortex.graph.facts.expressions.function_values import PLAIN, FileNames, Scopes
-from cortex.graph.facts.facts import ACCESSOR, PROPERTY, READ, RUNNING, UNCALLED, WRITTEN, Facts, Reference
+from cortex.graph.facts.facts import (
+    ACCESSOR,
+    PROPERTY,
+    READ,
+    RUNNING,
+    UNCALLED,
+    WRITTEN,
+    Definition,
+    Facts,
+    Reference,
+)
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.terms.kinds import TYPE_KINDS
 
 #: a member that is not called
 _MEMBER = re.compile(rb"\.\s?([A-Za-z_]\w*)(?![\w(])")
+#: the begin of a name that is no operator, which Scala's methods may have
+_WORD = re.compile(r"\w")
 #: an assignment behind a name; of several kinds those that read the name, too
 _ASSIGNED = re.compile(rb"\s*(?:(=)(?![=>~])|(?:[-+*/%&|^]|\*\*|//|<<|>>|\?\?|&&|\|\|)=(?!=)|\+\+|--)")
 #: a receiver that is the instance itself
@@ -39,17 +51,17 @@ def with_property_reads(
     """Return the facts with the references of kind PROPERTY, and RUNNING accessors marked. `spans`
     as in `value_references`.
     """
-    own_names = {
-        prefix + definition.name.strip(ACCESSOR)
+    own = {
+        definition.name.strip(ACCESSOR): definition
         for definition in facts.definitions
         if not PROPERTY_FLAGS.isdisjoint(definition.flags)
-        for prefix in ("", "self.", "this.")
     }
-    reads = tuple(_property_references(root, facts, spans, rules, syntax))
+    reads = tuple(_property_references(root, facts, own, Scopes(spans), (rules, syntax)))
     definitions = facts.definitions
-    if own_names:
+    if own:
+        names = {prefix + name for name in own for prefix in ("", "self.", "this.")}
         uses = (use for use in (*facts.references, *reads) if use.kind not in ("type", "given"))
-        running = {use.scope for use in uses if use.kind == "call" or use.chain in own_names}
+        running = {use.scope for use in uses if use.kind == "call" or use.chain in names}
         definitions = tuple(
             msgspec.structs.replace(definition, flags=(*definition.flags, RUNNING))
             if at in running and not PROPERTY_FLAGS.isdisjoint(definition.flags)
@@ -60,20 +72,19 @@ def with_property_reads(
 
 
 def _property_references(
-    root: Node, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
+    root: Node, facts: Facts, own: Mapping[str, Definition], scopes: Scopes, grammar: tuple[Rules, Syntax]
 ) -> Iterator[Reference]:
-    """Yield the references of kind PROPERTY of a file."""
-    text, scopes = bytes(root.start_byte) + (root.text or b""), Scopes(spans)
+    """Yield the references of kind PROPERTY of a file; `own` are its properties by name."""
+    text, (rules, syntax) = bytes(root.start_byte) + (root.text or b""), grammar
     taken = {
         reference.at + reference.chain.rfind(".") + 1
         for reference in facts.references
         if reference.kind == "value"  # of a name, a value is a use as well
     }
     own_names = {
-        definition.name.strip(ACCESSOR).encode(): definition
-        for definition in facts.definitions
-        if not PROPERTY_FLAGS.isdisjoint(definition.flags)
-        and definition.name.strip(ACCESSOR) not in syntax.names
+        name.encode(): definition
+        for name, definition in own.items()
+        if _WORD.match(name) and name not in syntax.names
     }
     # Of a property that is named like its type nothing tells the two apart.
     unclear = {binding.name.encode() for binding in facts.bindings if binding.value == f":{binding.name}"}
@@ -89,7 +100,8 @@ def _property_references(
         if match[1] not in fields or not _ITSELF.search(text, max(0, match.start() - 5), match.start())
     ]
     if own_names.keys() - unclear and rules.implicit_self:
-        names = re.compile(rb"(?<![\w.])(?:" + b"|".join(sorted(own_names.keys() - unclear)) + rb")(?![\w(])")
+        words = b"|".join(map(re.escape, sorted(own_names.keys() - unclear)))
+        names = re.compile(rb"(?<![\w.])(?:" + words + rb")(?![\w(])")
         places = sorted([*places, *((match.start(), match.end(), False) for match in names.finditer(text))])
         file = FileNames(facts, rules)
     for start, end, is_member in places:
@@ -115,9 +127,11 @@ def _property_references(
 def _member_chain(name: Node, syntax: Syntax) -> str:
     """Return the chain of a member by its name; "" for one whose receiver has no type."""
     member = name.parent
-    if member is not None and member.type in syntax.wraps:
+    kind = member.type if member is not None else ""
+    if member is not None and kind in syntax.wraps:
         member = member.parent
-    if member is None or member.type not in syntax.members or member.type == "qualified_name":
+        kind = member.type if member is not None else ""
+    if member is None or kind not in syntax.members or kind == "qualified_name":
         return ""
     text = member.text or b""
     if PLAIN.fullmatch(text):  # the usual case
