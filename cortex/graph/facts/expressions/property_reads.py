@@ -14,17 +14,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of
 from cortex.graph.facts.expressions.function_values import PLAIN, FileNames, Scopes
-from cortex.graph.facts.facts import (
-    ACCESSOR,
-    PROPERTY,
-    READ,
-    RUNNING,
-    UNCALLED,
-    WRITTEN,
-    Definition,
-    Facts,
-    Reference,
-)
+from cortex.graph.facts.facts import ACCESSOR, PROPERTY, READ, RUNNING, UNCALLED, WRITTEN, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -52,7 +42,7 @@ def with_property_reads(
     as in `value_references`.
     """
     own = {
-        definition.name.strip(ACCESSOR): definition
+        definition.name.strip(ACCESSOR): definition.line
         for definition in facts.definitions
         if not PROPERTY_FLAGS.isdisjoint(definition.flags)
     }
@@ -72,9 +62,9 @@ def with_property_reads(
 
 
 def _property_references(
-    root: Node, facts: Facts, own: Mapping[str, Definition], scopes: Scopes, grammar: tuple[Rules, Syntax]
+    root: Node, facts: Facts, own: Mapping[str, int], scopes: Scopes, grammar: tuple[Rules, Syntax]
 ) -> Iterator[Reference]:
-    """Yield the references of kind PROPERTY of a file; `own` are its properties by name."""
+    """Yield the references of kind PROPERTY of a file; `own` has the lines of its properties."""
     text, (rules, syntax) = bytes(root.start_byte) + (root.text or b""), grammar
     taken = {
         reference.at + reference.chain.rfind(".") + 1
@@ -82,9 +72,7 @@ def _property_references(
         if reference.kind == "value"  # of a name, a value is a use as well
     }
     own_names = {
-        name.encode(): definition
-        for name, definition in own.items()
-        if _WORD.match(name) and name not in syntax.names
+        name.encode(): line for name, line in own.items() if _WORD.match(name) and name not in syntax.names
     }
     # Of a property that is named like its type nothing tells the two apart.
     unclear = {binding.name.encode() for binding in facts.bindings if binding.value == f":{binding.name}"}
@@ -115,7 +103,7 @@ def _property_references(
         if is_member:
             chain = _member_chain(node, syntax)
         else:
-            line = own_names[text[start:end]].line
+            line = own_names[text[start:end]]
             chain = _bare_chain(node, file, scope, line, is_assigned=assigned is not None)
         if not chain:
             continue
