@@ -115,11 +115,9 @@ def _property_references(
 def _member_chain(name: Node, syntax: Syntax) -> str:
     """Return the chain of a member by its name; "" for one whose receiver has no type."""
     member = name.parent
-    kind = member.type if member is not None else ""
-    if member is not None and kind in syntax.wraps:
+    if member is not None and member.type in syntax.wraps:
         member = member.parent
-        kind = member.type if member is not None else ""
-    if member is None or kind not in syntax.members or kind == "qualified_name":
+    if member is None or member.type not in syntax.members or member.type == "qualified_name":
         return ""
     text = member.text or b""
     if PLAIN.fullmatch(text):  # the usual case
