@@ -41,15 +41,15 @@ def with_property_reads(
     """Return the facts with the references of kind PROPERTY, and RUNNING accessors marked. `spans`
     as in `value_references`.
     """
-    own = {
+    properties = {
         definition.name.strip(ACCESSOR): definition.line
         for definition in facts.definitions
         if not PROPERTY_FLAGS.isdisjoint(definition.flags)
     }
-    reads = tuple(_property_references(root, facts, own, Scopes(spans), (rules, syntax)))
+    reads = tuple(_property_references(root, facts, properties, Scopes(spans), (rules, syntax)))
     definitions = facts.definitions
-    if own:
-        names = {prefix + name for name in own for prefix in ("", "self.", "this.")}
+    if properties:
+        names = {prefix + name for name in properties for prefix in ("", "self.", "this.")}
         uses = (use for use in (*facts.references, *reads) if use.kind not in ("type", "given"))
         running = {use.scope for use in uses if use.kind == "call" or use.chain in names}
         definitions = tuple(
@@ -62,9 +62,9 @@ def with_property_reads(
 
 
 def _property_references(
-    root: Node, facts: Facts, own: Mapping[str, int], scopes: Scopes, grammar: tuple[Rules, Syntax]
+    root: Node, facts: Facts, properties: Mapping[str, int], scopes: Scopes, grammar: tuple[Rules, Syntax]
 ) -> Iterator[Reference]:
-    """Yield the references of kind PROPERTY of a file; `own` has the lines of its properties."""
+    """Yield the references of kind PROPERTY of a file; `properties`: its own, name → line."""
     text, (rules, syntax) = bytes(root.start_byte) + (root.text or b""), grammar
     taken = {
         reference.at + reference.chain.rfind(".") + 1
@@ -72,7 +72,9 @@ def _property_references(
         if reference.kind == "value"  # of a name, a value is a use as well
     }
     own_names = {
-        name.encode(): line for name, line in own.items() if _WORD.match(name) and name not in syntax.names
+        name.encode(): line
+        for name, line in properties.items()
+        if _WORD.match(name) and name not in syntax.names
     }
     # Of a property that is named like its type nothing tells the two apart.
     unclear = {binding.name.encode() for binding in facts.bindings if binding.value == f":{binding.name}"}
