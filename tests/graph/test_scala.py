@@ -92,3 +92,11 @@ def test_a_class_has_the_members_that_its_object_inherits():
 def test_a_call_of_a_name_in_backticks_has_the_target_of_this_name():
     text = "object A {\n  def `give back`(x: Int) = x\n  def `type`(x: Int) = x\n  def f = {\n    `give back`(1)\n    A.`type`(2)\n  }\n}\n"
     assert calls_of(a=text) == {(5, "A.give back"), (6, "A.type")}
+
+
+def test_a_file_with_operators_as_properties_has_calls():
+    text = (
+        "class Vec(x: Int) {\n  def * : Vec = this\n  def || : Int = x\n  def size: Int = count(x)\n  def count(n: Int) = n\n"
+        "  def f() = size\n}\n"
+    )
+    assert calls_of(a=text) == {(4, "Vec.count"), (6, "Vec.size")}

@@ -8,6 +8,7 @@ import pytest
 
 from cortex.graph.facts.tables import head_of
 from cortex.indexer.chunkers import cut
+from cortex.indexer.syntax import parse as parse_module
 from cortex.indexer.syntax.parse import parse, repaired
 from cortex.indexer.syntax.source import decode
 from cortex.terms.languages import language_of
@@ -181,3 +182,18 @@ def test_conditions_around_half_of_a_statement_leave_the_class_of_csharp_whole()
     ]
     assert not remarks("Reader.cs", text)
     assert {("Reader.Start", "Reader.Step"), ("Reader.Read", "Reader.Start")} == calls("Reader.cs", text)
+
+
+def test_no_part_of_a_file_is_parsed_twice_in_search_of_unknown_syntax(monkeypatch):
+    parsed = list[bytes]()
+    parse_places = parse_module._parse_places
+    monkeypatch.setattr(
+        parse_module,
+        "_parse_places",
+        lambda parser, raw, count: parsed.append(raw[:count]) or parse_places(parser, raw, count),
+    )
+    unknown = "fun lost(a: Int) {\n    val x = a @@ 1 {\n    when { == }\n}\n\n"
+    text = f"package shop\n\n{unknown}fun after(): Int = before()\n\nfun before(): Int = 1\n"
+    outline("shop.kt", text)
+    assert len(parsed) > 5
+    assert len(parsed) == len(set(parsed))

@@ -36,6 +36,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from importlib import resources
+from operator import itemgetter
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor
@@ -45,6 +46,8 @@ Captures = dict[str, list[Node]]
 #: in-progress matches of a query: each node below is compared with each of them. Source code has
 #: less than 128; a file with more is searched in layers of this depth
 MATCHES_MAX, LAYER = 512, 100
+#: the order of matches: begin, end, pattern
+_PLACE = itemgetter(0, 1, 2)
 #: capture of an outer node; main captures of a match that has no definition, call, import or base
 OUTER = "_in"
 _MAIN = (
@@ -121,24 +124,23 @@ def _layers(root: Node) -> Iterator[list[Node]]:
 def ordered_matches(root: Node, query: Query) -> list[tuple[int, int, int, str, Captures]]:
     """Return the matches in text order; an enclosing match comes before its contents."""
     matches: list[tuple[int, int, int, str, Captures]] = []
-    defined_at: set[int] = set()
-    types: list[tuple[int, int, Captures]] = []
-    for pattern, captures in sorted(matches_of(root, query), key=lambda match: match[0]):
+    definitions: list[tuple[int, int, int, str, Captures]] = []
+    types: list[tuple[int, int, int, str, Captures]] = []
+    for pattern, captures in matches_of(root, query):
         capture, defines = main_capture(tuple(captures))
         start, end = captures[capture][0].byte_range
-        if defines:
-            name = captures["name"][0].start_byte
-            if name in defined_at:
-                continue
+        group = definitions if defines else types if capture == "type" else matches
+        group.append((start, -end, pattern, capture, captures))
+    defined_at: set[int] = set()
+    for match in sorted(definitions, key=itemgetter(2)):
+        name = match[4]["name"][0].start_byte
+        if name not in defined_at:
             defined_at.add(name)
-        if capture == "type":
-            types.append((start, -end, captures))
-            continue
-        matches.append((start, -end, pattern, capture, captures))
+            matches.append(match)
     last = -1
-    for start, end, captures in sorted(types, key=lambda span: span[:2]):
+    for start, end, _, capture, captures in sorted(types, key=_PLACE):
         if start >= last and start not in defined_at:  # not a part of another type, nor a definition's name
-            matches.append((start, end, 1 << 20, "type", captures))
+            matches.append((start, end, 1 << 20, capture, captures))
             last = -end
-    matches.sort(key=lambda event: event[:3])
+    matches.sort(key=_PLACE)
     return matches

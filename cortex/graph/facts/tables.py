@@ -66,7 +66,7 @@ def pack(facts: Facts, rules: Rules) -> Packed:
         (outer if is_visible_outside(facts, binding, rules) else local).append(binding)
     head = msgspec.structs.replace(facts, references=(), bindings=tuple(outer))
     inner = msgspec.msgpack.encode((facts.references, local))
-    words = sorted(set(WORD.findall(" ".join(_mentioned_texts(facts, rules)))))
+    words = sorted(set(WORD.findall(" ".join(set(_mentioned_texts(facts, rules))))))
     return Packed(
         facts.path,
         facts.language,
@@ -467,9 +467,8 @@ def takes_fixtures(rules: Rules, definition: Definition) -> bool:
 
 def _mentioned_texts(facts: Facts, rules: Rules) -> Iterator[str]:
     """Yield all texts that may mention a name."""
-    for reference in facts.references:
-        yield reference.chain
-        yield from reference.passed
+    yield from (reference.chain for reference in facts.references)
+    yield from (text for reference in facts.references if reference.passed for text in reference.passed)
     for imported in facts.imports:
         yield from (imported.name, imported.module, imported.member)
     yield from (binding.value for binding in facts.bindings)

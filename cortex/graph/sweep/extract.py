@@ -70,24 +70,24 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
 
 def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
     group, _, kind = capture.partition(".")
-    match group:
-        case "def" | "container":
-            definitions.define(sweep, kind or group, node, captures)
-        case "block":
-            if node.byte_range in sweep.wrapped:
-                script.define_wrapped(sweep, node)
-            else:
-                scopes.enter_block(sweep, node)
+    match group:  # the frequent ones first
         case "call":
             references.read_call(sweep, node, captures["callee"][0])
-        case "operator":
-            references.call_operator(sweep, node)
         case "type":
             references.read_types(sweep, node)
         case "bind" if kind == "name":
             bindings.bind_all(sweep, captures)
         case "param":
             signatures.read_parameter(sweep, captures)
+        case "block":
+            if node.byte_range in sweep.wrapped:
+                script.define_wrapped(sweep, node)
+            else:
+                scopes.enter_block(sweep, node)
+        case "def" | "container":
+            definitions.define(sweep, kind or group, node, captures)
+        case "operator":
+            references.call_operator(sweep, node)
         case "base":
             bases.read_base(sweep, kind, node)
         case "narrow":

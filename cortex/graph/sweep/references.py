@@ -33,7 +33,7 @@ from cortex.graph.sweep.sweep import Sweep
 _CONSTRUCTIONS = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
 _WRAPPERS = frozenset({"parenthesized_expression", "await_expression"})
 #: ends the chain of a call's result or an element
-_RESULT_END = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
+_RESULT_ENDS, _RESULT_END = frozenset(")]>"), re.compile(r"(?:[\])]|\)<[^<>]*>)$")
 #: suffix of C# attributes, left out where they are used
 _ATTRIBUTE = "Attribute"
 
@@ -60,7 +60,9 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         return
     if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
         member = behind  # of `require("x")()`: the name's position belongs to the inner call
-    if chain.startswith(":") or kind in _WRAPPERS or _RESULT_END.search(chain):
+    if chain.startswith(":") or kind in _WRAPPERS:
+        return
+    if chain[-1:] in _RESULT_ENDS and _RESULT_END.search(chain):
         return
     if syntax.mocked is not None and (mock := syntax.mocked(node, syntax)):
         chain = f"{mock}.{chain}"

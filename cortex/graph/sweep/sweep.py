@@ -20,6 +20,7 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
+_NOTHING_ENDS = _NOTHING | {"."}
 _NO_ARGUMENTS = CallArguments()
 _END = 1 << 60
 
@@ -138,7 +139,7 @@ class Sweep:
     def add_reference(
         self, kind: str, chain: str, node: Node, arguments: CallArguments = _NO_ARGUMENTS
     ) -> None:
-        if chain.rpartition(".")[2] in _NOTHING:
+        if chain[-1:] in _NOTHING_ENDS and chain.rpartition(".")[2] in _NOTHING:
             return
         row, column = node.start_point
         self.references.append(

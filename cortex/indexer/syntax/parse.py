@@ -108,8 +108,10 @@ def repaired(source: Source, language: Language) -> Repair:
     assert language.grammar is not None
     module = language.grammar[0]
 
-    def parse_lines(other: Source) -> Tree:
+    def parse_lines(other: Source, *, with_text: bool = True) -> Tree:
         text = _encode(other)
+        if not with_text:
+            return _parse_places(parser, text, len(text))
         return _parse_tree(parser, text, len(text), module)
 
     def names(other: Tree) -> set[tuple[str, int]]:
@@ -203,6 +205,17 @@ def _encode(source: Source) -> bytes:
 
 def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
     """Parse the first `count` bytes of `raw` with the grammar of `module`. Raises TooComplex."""
+    tree = _parse_places(parser, raw, count)
+    # Nodes of a tree that was read through a callback call it for their text byte by byte; a
+    # second pass over the tree costs little.
+    is_reusable = not tree.root_node.has_error or module in _TAKEN_OVER
+    return parser.parse(raw, tree) if is_reusable else parser.parse(raw)
+
+
+def _parse_places(parser: Parser, raw: bytes, count: int) -> Tree:
+    """Parse the first `count` bytes of `raw` into nodes with places only, without text. Raises
+    TooComplex.
+    """
     steps, most = itertools.count(1), PARSE_STEPS_MIN + int(PARSE_STEPS_PER_BYTE * count)
     views: list[memoryview] = []
 
@@ -211,11 +224,7 @@ def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
         return views[-1]
 
     try:
-        tree = parser.parse(read, progress_callback=lambda *_: next(steps) > most)
-        # Nodes of a tree that was read through a callback call it for their text byte by byte; a
-        # second pass over the tree costs little.
-        is_reusable = not tree.root_node.has_error or module in _TAKEN_OVER
-        return parser.parse(raw, tree) if is_reusable else parser.parse(raw)
+        return parser.parse(read, progress_callback=lambda *_: next(steps) > most)
     except ValueError as error:  # the error of a cancelled parser
         parser.reset()
         raise TooComplex("cut without a parser, which took too long") from error

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tree_sitter import Node, Tree
 
@@ -34,7 +34,10 @@ ERROR_LINES_MIN, ATTRIBUTES_MAX = 4, 8
 #: characters of a line that is looked at
 LINE_CHARS_MAX = 400
 
-Parse = Callable[[Source], Tree]
+
+class Parse(Protocol):
+    def __call__(self, source: Source, /, *, with_text: bool = True) -> Tree:
+        """Return the tree of a file; without `with_text` its nodes have places only."""
 
 
 class _Construct(NamedTuple):
@@ -193,6 +196,8 @@ class _Trial:
     source: Source
     parse: Parse
     left: int = 0
+    #: lines → bytes of the errors in them, and the rows of these
+    errors: dict[tuple[str, ...], tuple[int, list[int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         size = sum(map(len, self.source.lines)) + len(self.source.lines)
@@ -245,18 +250,22 @@ class _Trial:
 
     def _order(self, piece: Sequence[str]) -> list[int]:
         """Return the lines of a piece, those with an error first; its head comes last."""
-        tree = self._parse(piece)
-        rows = list(dict.fromkeys(node.start_point[0] for node in _error_nodes(tree.root_node)))
+        rows = self._read(piece)[1]
         others = [at for at in range(1, len(piece)) if at not in rows]
         first = [at for at in rows if 0 < at < len(piece)]
         return [at for at in (*first, *others, 0) if at < len(piece) and piece[at].strip()]
 
-    def _parse(self, piece: Sequence[str]) -> Tree:
-        self.left -= sum(map(len, piece)) + len(piece) + PARSE_BYTES
-        return self.parse(replace(self.source, lines=tuple(piece)))
-
     def _errors_of(self, piece: Sequence[str]) -> int:
-        return _error_bytes(self._parse(piece).root_node)
+        return self._read(piece)[0]
+
+    def _read(self, piece: Sequence[str]) -> tuple[int, list[int]]:
+        lines = tuple(piece)
+        self.left -= sum(map(len, piece)) + len(piece) + PARSE_BYTES
+        if lines not in self.errors:  # error recovery is slow, and a piece is read up to four times
+            root = self.parse(replace(self.source, lines=lines), with_text=False).root_node
+            rows = list(dict.fromkeys(node.start_point[0] for node in _error_nodes(root)))
+            self.errors[lines] = _error_bytes(root), rows
+        return self.errors[lines]
 
 
 def _blank_directives(lines: Sequence[str]) -> list[str]:

@@ -49,6 +49,12 @@ _PATHS = frozenset({"qualified_identifier", "scope_resolution"})
 #: nodes of names, which may be in backticks; characters of a name that a chain would split at
 _BACKTICK, _IDENTIFIERS = ord("`"), frozenset({"identifier", "simple_identifier", "type_identifier"})
 _IN_CHAINS = re.compile(rb"[.\[\]()~\x00-\x1f]")
+#: a member of names alone; after a dot some words are none in some language
+_PLAIN_MEMBER = re.compile(
+    rb"[A-Za-z_][A-Za-z\d_]*+(?:\.(?!(?:await|class|this|super|new|self|Type|init|type)\b)[A-Za-z_][A-Za-z\d_]*+)++"
+)
+#: bytes of the longest such member: it has fewer links than LINKS_MAX
+PLAIN_BYTES_MAX = 90
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
 #: ends the chain of a call's result
@@ -136,6 +142,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in _CLASS_OBJECTS:
         return _CLASS_OBJECTS[kind]
     if kind in syntax.members:
+        if plain := _plain_member(node, syntax):
+            return plain
         left, right = syntax.members[kind]
         member = child_of(node, right)
         if member is None:
@@ -205,6 +213,15 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if depth and kind in syntax.extended_literals:
         return syntax.extended_literals[kind]
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def _plain_member(node: Node, syntax: Syntax) -> str:
+    """Return the chain of a member of names alone, the usual one; "" for any other."""
+    text = node.text or b""
+    if len(text) > PLAIN_BYTES_MAX or not _PLAIN_MEMBER.fullmatch(text):
+        return ""
+    root = node.descendant_for_byte_range(node.start_byte, node.start_byte)
+    return text.decode() if root is not None and root.type in syntax.names else ""
 
 
 def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:

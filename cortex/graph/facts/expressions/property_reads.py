@@ -7,7 +7,7 @@ the properties among them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from tree_sitter import Node
@@ -20,6 +20,8 @@ from cortex.terms.kinds import TYPE_KINDS
 
 #: a member that is not called
 _MEMBER = re.compile(rb"\.\s?([A-Za-z_]\w*)(?![\w(])")
+#: the begin of a name that is no operator, which Scala's methods may have
+_WORD = re.compile(r"\w")
 #: an assignment behind a name; of several kinds those that read the name, too
 _ASSIGNED = re.compile(rb"\s*(?:(=)(?![=>~])|(?:[-+*/%&|^]|\*\*|//|<<|>>|\?\?|&&|\|\|)=(?!=)|\+\+|--)")
 #: a receiver that is the instance itself
@@ -39,17 +41,17 @@ def with_property_reads(
     """Return the facts with the references of kind PROPERTY, and RUNNING accessors marked. `spans`
     as in `value_references`.
     """
-    own_names = {
-        prefix + definition.name.strip(ACCESSOR)
+    properties = {
+        definition.name.strip(ACCESSOR): definition.line
         for definition in facts.definitions
         if not PROPERTY_FLAGS.isdisjoint(definition.flags)
-        for prefix in ("", "self.", "this.")
     }
-    reads = tuple(_property_references(root, facts, spans, rules, syntax))
+    reads = tuple(_property_references(root, facts, properties, Scopes(spans), (rules, syntax)))
     definitions = facts.definitions
-    if own_names:
+    if properties:
+        names = {prefix + name for name in properties for prefix in ("", "self.", "this.")}
         uses = (use for use in (*facts.references, *reads) if use.kind not in ("type", "given"))
-        running = {use.scope for use in uses if use.kind == "call" or use.chain in own_names}
+        running = {use.scope for use in uses if use.kind == "call" or use.chain in names}
         definitions = tuple(
             msgspec.structs.replace(definition, flags=(*definition.flags, RUNNING))
             if at in running and not PROPERTY_FLAGS.isdisjoint(definition.flags)
@@ -60,20 +62,19 @@ def with_property_reads(
 
 
 def _property_references(
-    root: Node, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
+    root: Node, facts: Facts, properties: Mapping[str, int], scopes: Scopes, grammar: tuple[Rules, Syntax]
 ) -> Iterator[Reference]:
-    """Yield the references of kind PROPERTY of a file."""
-    text, scopes = bytes(root.start_byte) + (root.text or b""), Scopes(spans)
+    """Yield the references of kind PROPERTY of a file; `properties`: its own, name → line."""
+    text, (rules, syntax) = bytes(root.start_byte) + (root.text or b""), grammar
     taken = {
         reference.at + reference.chain.rfind(".") + 1
         for reference in facts.references
         if reference.kind == "value"  # of a name, a value is a use as well
     }
     own_names = {
-        definition.name.strip(ACCESSOR).encode(): definition
-        for definition in facts.definitions
-        if not PROPERTY_FLAGS.isdisjoint(definition.flags)
-        and definition.name.strip(ACCESSOR) not in syntax.names
+        name.encode(): line
+        for name, line in properties.items()
+        if _WORD.match(name) and name not in syntax.names
     }
     # Of a property that is named like its type nothing tells the two apart.
     unclear = {binding.name.encode() for binding in facts.bindings if binding.value == f":{binding.name}"}
@@ -89,7 +90,8 @@ def _property_references(
         if match[1] not in fields or not _ITSELF.search(text, max(0, match.start() - 5), match.start())
     ]
     if own_names.keys() - unclear and rules.implicit_self:
-        names = re.compile(rb"(?<![\w.])(?:" + b"|".join(sorted(own_names.keys() - unclear)) + rb")(?![\w(])")
+        words = b"|".join(map(re.escape, sorted(own_names.keys() - unclear)))
+        names = re.compile(rb"(?<![\w.])(?:" + words + rb")(?![\w(])")
         places = sorted([*places, *((match.start(), match.end(), False) for match in names.finditer(text))])
         file = FileNames(facts, rules)
     for start, end, is_member in places:
@@ -103,7 +105,7 @@ def _property_references(
         if is_member:
             chain = _member_chain(node, syntax)
         else:
-            line = own_names[text[start:end]].line
+            line = own_names[text[start:end]]
             chain = _bare_chain(node, file, scope, line, is_assigned=assigned is not None)
         if not chain:
             continue

@@ -62,6 +62,7 @@ class ClientReader:
         )
         self._templates = Templates(helper, owner, placed, facts.path, root)
         self._fragments: list[Fragment] = []
+        self._calls_by_place: dict[int, Call | None] = {}
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
         self._imported: set[str] = set()
@@ -317,6 +318,11 @@ class ClientReader:
         )
 
     def _call_at(self, reference: Reference) -> Call | None:
+        if reference.at not in self._calls_by_place:  # a call may be a client, a sender and a request
+            self._calls_by_place[reference.at] = self._find_call(reference)
+        return self._calls_by_place[reference.at]
+
+    def _find_call(self, reference: Reference) -> Call | None:
         node = self._root.descendant_for_byte_range(reference.at, reference.at + 1)
         while node is not None and node.type not in self._calls:
             node = node.parent

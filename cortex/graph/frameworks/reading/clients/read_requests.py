@@ -117,15 +117,17 @@ class _Reader(ClientReader):
         names = [parameter.name for parameter in definition.parameters]
         names = names[1:] if names[0] in ("self", "cls") else names
         call = self._call_at(reference)
+        if call is None or not any(map(text_of(call.node).__contains__, names)):
+            return None
         form, base = senders.get(reference.chain.rpartition(".")[2], (None, ""))
-        send = self._read_form(call, reference) if call is not None and form is None else None
+        send = self._read_form(call, reference) if form is None else None
         if send is not None and not send.must:
             form, base = (
                 send.form,
                 next((row.template for row in self._fragments if row.router == send.client), ""),
             )
-        url = call.at(form.url) if call is not None and form is not None else None
-        if call is None or form is None or url is None or not any(map(text_of(url).__contains__, names)):
+        url = call.at(form.url) if form is not None else None
+        if form is None or url is None or not any(map(text_of(url).__contains__, names)):
             return None
         name, further = self._sent(url)
         method = self._method(call, form) if form.method or form.method_at else ""
