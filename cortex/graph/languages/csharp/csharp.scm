@@ -15,7 +15,8 @@
 (property_declaration value: (arrow_expression_clause) @accessor)
 (indexer_declaration value: (arrow_expression_clause) @accessor)
 (interface_declaration body: (_ (_ accessors: (_ (accessor_declaration !body) @accessor))))
-((_ (modifier) @_abstract accessors: (_ (accessor_declaration !body) @accessor)) (#eq? @_abstract "abstract"))
+(property_declaration (modifier "abstract") accessors: (_ (accessor_declaration !body) @accessor))
+(indexer_declaration (modifier "abstract") accessors: (_ (accessor_declaration !body) @accessor))
 
 (base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
 (base_list (primary_constructor_base_type type: (_) @base.extends))

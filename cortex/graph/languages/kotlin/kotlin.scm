@@ -43,6 +43,8 @@
 
 (call_expression . (_) @callee) @call
 ([(getter) (setter)] @accessor)
+(class_declaration "interface" (class_body (property_declaration ["var" (variable_declaration)] @accessor)))
+(property_declaration (modifiers (inheritance_modifier "abstract")) ["var" (variable_declaration)] @accessor)
 (user_type) @type
 (import) @import
 (infix_expression . (_) . (identifier) @callee) @call

@@ -85,7 +85,10 @@ KOTLIN = Language(
             **dict.fromkeys(VALUES, branches_chain),
         },
         operators=OPERATORS,
-        accessors={"getter": "", "setter": ACCESSOR},
+        accessors={
+            **dict.fromkeys(("getter", "variable_declaration"), ""),
+            **dict.fromkeys(("setter", "var"), ACCESSOR),
+        },
         property_of=property_of,
         reads_properties=True,
         extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},

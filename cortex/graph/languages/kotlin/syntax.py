@@ -69,9 +69,12 @@ def text_type(value: Node) -> str:
 
 
 def property_of(accessor: Node) -> tuple[Node, Node] | None:
-    """Return (property, its name) for an accessor with a body; None for an extension's."""
+    """Return (property, its name) for an accessor with a body, or the word or name of an abstract
+    property; None for an extension's.
+    """
     around = accessor.parent
-    if around is None or not any(child.type == "function_body" for child in accessor.children):
+    is_short = accessor.type in ("getter", "setter")
+    if around is None or (is_short and not any(child.type == "function_body" for child in accessor.children)):
         return None
     declared = next((child for child in around.named_children if child.type == "variable_declaration"), None)
     before = declared.prev_named_sibling if declared is not None else None
