@@ -113,6 +113,8 @@ class Syntax:
     result_type: Callable[[Node], str] | None = None
     #: operator → the method that it calls
     operators: Mapping[str, str] = field(default_factory=dict)
+    #: operators are functions of both operands, in the type of either
+    static_operators: bool = False
     #: node of an accessor, or the word that begins it → the end of its name
     accessors: Mapping[str, str] = field(default_factory=dict)
     #: returns (node of the property around an accessor, node of its name); None for no accessor

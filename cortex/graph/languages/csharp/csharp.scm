@@ -9,6 +9,7 @@
 (method_declaration name: (_) @name) @def.method
 (constructor_declaration name: (_) @name) @def.method
 (local_function_statement name: (_) @name) @def.function
+(operator_declaration operator: _ @name) @def.method
 (property_declaration name: (_) @name) @def.property
 (event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @def.property
 (accessor_declaration body: (_)) @accessor
@@ -22,6 +23,7 @@
 (base_list (primary_constructor_base_type type: (_) @base.extends))
 (method_declaration returns: (_) @returns)
 (local_function_statement type: (_) @returns)
+(operator_declaration type: (_) @returns)
 (parameter type: (_) @param.type name: (_) @param.name)
 (parameter_list type: (_) @param.type name: (_) @param.name)
 (lambda_expression parameters: (identifier) @bind.name)
@@ -50,6 +52,10 @@
 
 (invocation_expression function: (_) @callee) @call
 (object_creation_expression type: (_) @callee) @call
+(object_creation_expression type: (_) @initialized.type initializer: (_ (assignment_expression left: (identifier) @initialized)))
+(binary_expression operator: ["+" "-" "*" "/" "%" "==" "!=" "<" ">" "<=" ">=" "&" "|" "^" "<<" ">>"]) @operator
+(assignment_expression operator: ["+=" "-=" "*=" "/=" "%=" "&=" "|=" "^="]) @operator
+(element_access_expression) @operator
 (primary_constructor_base_type type: (_) @callee) @call
 (attribute name: (_) @callee) @call
 (parameter type: (_) @type)

@@ -141,13 +141,19 @@ class Calls:
             yield from targets.edges_of_call(reference, refs, callee.confidence)
 
     def _operator_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
-        """Yield the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method."""
-        owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
-        members = tuple(
-            v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, name)
-        )
-        refs = self.targets.callable_refs(members, reference.arguments)
-        return self.targets.edges_of_call(reference, refs, "receiver")
+        """Return the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method; of
+        operators with two parameters, the type of either operand.
+        """
+        place = self.path, reference.scope, reference.at
+        for operand in dict.fromkeys((receiver, *reference.passed)):
+            owners = self.evaluator.evaluate(operand, *place) if operand[0] not in "#:?" else ()
+            members = tuple(
+                v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, name)
+            )
+            refs = self.targets.callable_refs(members, reference.arguments)
+            if refs and (not reference.passed or self.targets.overloads.may_take(refs, reference)):
+                return self.targets.edges_of_call(reference, refs, "receiver")
+        return iter(())
 
     def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:
         """Yield the edges of a function's `call` or `apply`, `save.call(disk)`.
