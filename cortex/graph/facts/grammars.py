@@ -282,6 +282,8 @@ class Rules:
     typed_by_element: bool = False
     #: method that `x[0]` calls
     element_operator: str = ""
+    #: operator's method → the method that is called if a type lacks the first: `+=` as `+`
+    fallback_operators: Mapping[str, str] = field(default_factory=dict)
     #: a name space may share its name with a class
     classes_as_spaces: bool = False
     #: parameters without types get those of the overridden method, or of fixtures

@@ -1,6 +1,6 @@
 """Operators that call a method of their operand: `disk + 1`, `disk[0]`, `item in disk`.
 
-Python's and Kotlin's `==` is left out: it is frequent, and most often means no method of the project.
+Not Python's and Kotlin's `==`: it is frequent, and most often means no method of the project.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
     """
     if node.child_count < 2:
         return None
+    if node.child_count == 2:
+        return _unary_operator(node, syntax)
     sign = node.child(1)
     is_element = sign.type == ELEMENT or node.type in syntax.elements
     written = ELEMENT if is_element else text_of(sign) if sign.is_named else sign.type
@@ -45,6 +47,15 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
     if receiver[-1] != ")" and receiver.rpartition(".")[2][0].isupper():  # a type: `Pair[int]`
         return None
     return f"{receiver}.{name}", sign, CallArguments(-1 if is_element else 1, (), OPERATOR)
+
+
+def _unary_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments] | None:
+    """Return `read_operator` for `-disk`, `disk++` and Kotlin's `by disk`; its key ends in `_`."""
+    sign, operand = node.children if not node.children[0].is_named else reversed(node.children)
+    name, receiver = syntax.operators.get(f"{sign.type}_", ""), chain_of(operand, syntax, 1)
+    if not name or receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
+        return None
+    return f"{receiver}.{name}", sign, CallArguments(-1, (), OPERATOR)
 
 
 def _static_operator(

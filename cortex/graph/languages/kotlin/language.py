@@ -32,6 +32,8 @@ from cortex.graph.languages.kotlin.extensions import (
 )
 from cortex.graph.languages.kotlin.source_sets import sees
 from cortex.graph.languages.kotlin.syntax import (
+    COLON,
+    FALLBACK_OPERATORS,
     OPERATORS,
     branches_chain,
     describe_argument,
@@ -61,6 +63,7 @@ KOTLIN = Language(
         platform_variants=True,
         twins=True,
         element_operator="get",
+        fallback_operators=FALLBACK_OPERATORS,
         library_methods=COMMON_EXTENSIONS,
         library_supertypes=SUPERS,
         function_aliases=True,
@@ -86,7 +89,7 @@ KOTLIN = Language(
         },
         operators=OPERATORS,
         accessors={
-            **dict.fromkeys(("getter", "variable_declaration"), ""),
+            **dict.fromkeys(("getter", COLON), ""),
             **dict.fromkeys(("setter", "var"), ACCESSOR),
         },
         property_of=property_of,

@@ -6,7 +6,7 @@ from cortex.graph.facts.expressions.results import python_value
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
-from cortex.graph.languages.python.library import PYTHON_METHODS, PYTHON_OPERATORS
+from cortex.graph.languages.python.library import FALLBACK_OPERATORS, PYTHON_METHODS, PYTHON_OPERATORS
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.modules.commonjs import ChainEvaluator
@@ -50,6 +50,7 @@ PYTHON = Language(
     rules=Rules(
         family_of("python"),
         (".py",),
+        fallback_operators=FALLBACK_OPERATORS,
         platform_methods=PYTHON_METHODS,
         abstract_bases=frozenset({"Protocol", "ABC"}),
         types_are_values=True,

@@ -64,3 +64,5 @@ _ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**
 #: are of library types
 PYTHON_OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
 PYTHON_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
+#: an assignment's method → the one that is called if a type lacks it
+FALLBACK_OPERATORS = {f"__i{name}__": f"__{name}__" for name in _ARITHMETIC.values()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import msgspec
 
@@ -145,10 +146,12 @@ class Calls:
         operators with two parameters, the type of either operand.
         """
         place = self.path, reference.scope, reference.at
-        for operand in dict.fromkeys((receiver, *reference.passed)):
+        names = filter(None, (name, self.rules.fallback_operators.get(name)))
+        operands = dict.fromkeys((receiver, *reference.passed))
+        for method, operand in product(names, operands):
             owners = self.evaluator.evaluate(operand, *place) if operand[0] not in "#:?" else ()
             members = tuple(
-                v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, name)
+                v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, method)
             )
             refs = self.targets.callable_refs(members, reference.arguments)
             if refs and (not reference.passed or self.targets.overloads.may_take(refs, reference)):
