@@ -29,10 +29,10 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
     """
     if node.child_count < 2:
         return None
-    if node.child_count == 2:
+    is_element = node.type in syntax.elements
+    if node.child_count == 2 and not is_element:
         return _unary_operator(node, syntax)
     sign = node.child(1)
-    is_element = sign.type == ELEMENT or node.type in syntax.elements
     written = ELEMENT if is_element else text_of(sign) if sign.is_named else sign.type
     if is_element and is_assigned(node):
         written = SET_ELEMENT
