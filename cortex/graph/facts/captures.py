@@ -36,6 +36,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from importlib import resources
+from operator import itemgetter
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor
@@ -123,7 +124,7 @@ def ordered_matches(root: Node, query: Query) -> list[tuple[int, int, int, str, 
     matches: list[tuple[int, int, int, str, Captures]] = []
     defined_at: set[int] = set()
     types: list[tuple[int, int, Captures]] = []
-    for pattern, captures in sorted(matches_of(root, query), key=lambda match: match[0]):
+    for pattern, captures in sorted(matches_of(root, query), key=itemgetter(0)):
         capture, defines = main_capture(tuple(captures))
         start, end = captures[capture][0].byte_range
         if defines:
@@ -140,5 +141,5 @@ def ordered_matches(root: Node, query: Query) -> list[tuple[int, int, int, str, 
         if start >= last and start not in defined_at:  # not a part of another type, nor a definition's name
             matches.append((start, end, 1 << 20, "type", captures))
             last = -end
-    matches.sort(key=lambda event: event[:3])
+    matches.sort(key=itemgetter(0, 1, 2))
     return matches

@@ -27,20 +27,23 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
     """Return (chain of the called method, node of the operator, arguments), None if no type can be
     known.
     """
-    if node.child_count < 2:
-        return None
-    is_element = node.type in syntax.elements
-    if node.child_count == 2 and not is_element:
+    count, is_element = node.child_count, node.type in syntax.elements
+    if count == 2 and not is_element:
         return _unary_operator(node, syntax)
     sign = node.child(1)
-    written = ELEMENT if is_element else text_of(sign) if sign.is_named else sign.type
-    if is_element and is_assigned(node):
-        written = SET_ELEMENT
-    name = syntax.operators.get(written, written if sign.is_named else "")
-    if syntax.static_operators and name and not is_element:
-        return _static_operator(node, sign, name, syntax)
+    if sign is None:
+        return None
+    if is_element:
+        written = SET_ELEMENT if is_assigned(node) else ELEMENT
+    else:
+        written = text_of(sign) if sign.is_named else sign.type
+    name = syntax.operators.get(written, written if sign.is_named and not syntax.static_operators else "")
+    if not name:
+        return None
+    if syntax.static_operators and not is_element:
+        return _static_operator(node, sign, name, syntax) if count > 2 else None
     right = written in _OF_RIGHT or name[-1:] == ":"  # Scala's `item :: items`
-    operand = node.child(2 if right else 0) if name else None
+    operand = node.child(2 if right else 0)
     receiver = chain_of(operand, syntax, 1)
     if receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
         return None
@@ -51,9 +54,11 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
 
 def _unary_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments] | None:
     """Return `read_operator` for `-disk`, `disk++` and Kotlin's `by disk`; its key ends in `_`."""
-    sign, operand = node.children if not node.children[0].is_named else reversed(node.children)
-    name, receiver = syntax.operators.get(f"{sign.type}_", ""), chain_of(operand, syntax, 1)
-    if not name or receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
+    at = int(node.child(0).is_named)  # behind the operand or before it
+    sign = node.child(at)
+    name = syntax.operators.get(f"{sign.type}_")
+    receiver = chain_of(node.child(1 - at), syntax, 1) if name else UNKNOWN
+    if receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
         return None
     return f"{receiver}.{name}", sign, CallArguments(-1, (), OPERATOR)
 
@@ -63,11 +68,16 @@ def _static_operator(
 ) -> tuple[str, Node, CallArguments] | None:
     """Return `read_operator` for a function of both operands, which the type of either may have."""
     nodes = node.child(0), node.child(2)
-    if sign.type in _COMPARISONS and not syntax.literals.isdisjoint((nodes[0].type, nodes[1].type)):
-        return None
-    operands = tuple(describe_argument(operand, syntax, 0) for operand in nodes)
+    kinds = nodes[0].type, nodes[1].type
+    are_named = [kind in syntax.names or kind in syntax.members or kind in syntax.readers for kind in kinds]
+    if not any(are_named) or (sign.type in _COMPARISONS and not all(are_named)):
+        return None  # the usual case
+    operands = tuple(
+        describe_argument(operand, syntax, 0) if is_named or kind in syntax.literals else UNKNOWN
+        for operand, kind, is_named in zip(nodes, kinds, are_named, strict=True)
+    )
     chains = [chain for chain in operands if chain[0] not in "#:?" and chain[-1] not in (UNKNOWN, LITERAL)]
-    if not chains or _TEXT in operands or (len(chains) < 2 and sign.type in _COMPARISONS):
+    if not chains or (_TEXT in operands and sign.type[0] == "+"):
         return None
     return f"{chains[0]}.{name}", sign, CallArguments(2, operands, OPERATOR)
 

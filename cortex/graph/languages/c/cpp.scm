@@ -64,6 +64,7 @@
 (call_expression function: (_) @callee) @call
 (new_expression type: (_) @callee) @call
 (declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
+([(binary_expression) (assignment_expression) (subscript_expression)] @operator)
 (type_identifier) @type
 (qualified_identifier name: (type_identifier)) @type
 (preproc_include) @import

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
+from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
 from cortex.graph.languages.c.library import CPP_METHODS
 from cortex.graph.languages.c.steps import (
     find_module,
@@ -24,12 +26,15 @@ from cortex.graph.languages.c.steps import (
     visible,
 )
 from cortex.graph.languages.c.syntax import (
+    OPERATORS,
+    POINTERS,
     describe_argument,
     parameter_type,
     pointee_chain,
     result_type,
     template_flags,
 )
+from cortex.graph.languages.steps import called_by_method
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
 from cortex.terms.languages import family_of
@@ -118,6 +123,9 @@ CPP = Language(
     syntax=replace(
         C.syntax,
         queries=("cpp",),
+        operators=OPERATORS,
+        static_operators=True,
+        pointers=POINTERS,
         argument=describe_argument,
         parameter_type=parameter_type,
         result_type=result_type,
@@ -142,6 +150,9 @@ CPP = Language(
     visible=visible,
     bare_type=plain_type,
     literal_type=literal_type,
+    call_operator=partial(called_by_method, "operator()"),
+    is_operand=is_operand,
+    operator_functions=operator_functions,
     parameter_types=parameter_types,
     fit=fit,
     outside_type=outside_type,

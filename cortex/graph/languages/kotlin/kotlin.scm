@@ -49,5 +49,4 @@
 (import) @import
 (infix_expression . (_) . (identifier) @callee) @call
 ([(binary_expression) (in_expression) (index_expression) (range_expression) (property_delegate)] @operator)
-(assignment operator: ["+=" "-=" "*=" "/=" "%="]) @operator
-(unary_expression operator: ["-" "!" "++" "--"]) @operator
+([(assignment) (unary_expression)] @operator)

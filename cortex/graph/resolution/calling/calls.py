@@ -148,15 +148,25 @@ class Calls:
         place = self.path, reference.scope, reference.at
         names = filter(None, (name, self.rules.fallback_operators.get(name)))
         operands = dict.fromkeys((receiver, *reference.passed))
+        is_operand, functions = self.language.is_operand, self.language.operator_functions
+        call = reference
+        if reference.passed and is_operand is not None:  # C++: a member takes the right operand
+            operands = dict.fromkeys(reference.passed[:1])
+            call = msgspec.structs.replace(reference, arguments=1, passed=reference.passed[1:])
         for method, operand in product(names, operands):
-            owners = self.evaluator.evaluate(operand, *place) if operand[0] not in "#:?" else ()
+            if operand[0] in "#:?" or (is_operand is not None and not is_operand(self, reference, operand)):
+                continue
+            owners = self.evaluator.evaluate(operand, *place)
             members = tuple(
                 v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, method)
             )
-            refs = self.targets.callable_refs(members, reference.arguments)
-            if refs and (not reference.passed or self.targets.overloads.may_take(refs, reference)):
-                return self.targets.edges_of_call(reference, refs, "receiver")
-        return iter(())
+            refs = self.targets.callable_refs(members, call.arguments)
+            if call.passed:
+                refs = [ref for ref in refs if self.targets.takes(ref, call.arguments)]
+            if refs and (not call.passed or self.targets.overloads.may_take(refs, call)):
+                return self.targets.edges_of_call(call, refs, "receiver")
+        refs = functions(self, reference, name) if functions is not None else []
+        return self.targets.edges_of_call(reference, refs, "receiver")
 
     def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:
         """Yield the edges of a function's `call` or `apply`, `save.call(disk)`.
