@@ -8,7 +8,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.arguments import CallArguments, describe_argument
-from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of
+from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of, unwrap_node
 from cortex.graph.facts.facts import OPERATOR
 from cortex.graph.facts.grammars import Syntax
 
@@ -19,6 +19,8 @@ _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 #: keys of reading and of assigning an element in a language's table of operators
 ELEMENT, SET_ELEMENT = "[", "[="
 _ASSIGNMENTS = frozenset({"assignment", "operator_assignment", "assignment_expression"})
+#: node of an operator that a Swift project declares
+_OWN_SIGN = "custom_operator"
 #: an operand that is a literal text
 _TEXT = "#String"
 
@@ -37,7 +39,8 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
         written = SET_ELEMENT if is_assigned(node) else ELEMENT
     else:
         written = text_of(sign) if sign.is_named else sign.type
-    name = syntax.operators.get(written, written if sign.is_named and not syntax.static_operators else "")
+    is_own = sign.type == _OWN_SIGN or (sign.is_named and not syntax.static_operators)
+    name = syntax.operators.get(written, written if is_own else "")
     if not name:
         return None
     if syntax.static_operators and not is_element:
@@ -67,7 +70,7 @@ def _static_operator(
     node: Node, sign: Node, name: str, syntax: Syntax
 ) -> tuple[str, Node, CallArguments] | None:
     """Return `read_operator` for a function of both operands, which the type of either may have."""
-    nodes = node.child(0), node.child(2)
+    nodes = _unwrap_target(node.child(0), syntax), node.child(2)
     kinds = nodes[0].type, nodes[1].type
     are_named = [kind in syntax.names or kind in syntax.members or kind in syntax.readers for kind in kinds]
     if not any(are_named) or (sign.type in _COMPARISONS and not all(are_named)):
@@ -80,6 +83,11 @@ def _static_operator(
     if not chains or (_TEXT in operands and sign.type[0] == "+"):
         return None
     return f"{chains[0]}.{name}", sign, CallArguments(2, operands, OPERATOR)
+
+
+def _unwrap_target(operand: Node, syntax: Syntax) -> Node:
+    """Return the name in Swift's target of an assignment."""
+    return unwrap_node(operand, syntax) if operand.type.startswith("directly") else operand
 
 
 def is_assigned(node: Node) -> bool:

@@ -166,6 +166,8 @@ class Calls:
             if refs and (not call.passed or self.targets.overloads.may_take(refs, call)):
                 return self.targets.edges_of_call(call, refs, "receiver")
         refs = functions(self, reference, name) if functions is not None else []
+        if self.rules.labels:  # operators have none
+            reference = msgspec.structs.replace(reference, arguments=-1)
         return self.targets.edges_of_call(reference, refs, "receiver")
 
     def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:
