@@ -93,9 +93,9 @@ def call_operator(sweep: Sweep, node: Node) -> None:
         sweep.add_reference("call", *operator)
 
 
-def assign_in_initializer(sweep: Sweep, name: Node, made: Node) -> None:
+def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:
     """Add the assignment of a property in `new Disk { Size = 1 }`."""
-    chain = f"{chain_of(made, sweep.syntax)}().{text_of(name)}"
+    chain = f"{chain_of(new_type, sweep.syntax)}().{text_of(name)}"
     sweep.add_reference(PROPERTY, chain, name, CallArguments(types=WRITTEN))
 
 

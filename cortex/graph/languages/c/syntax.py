@@ -13,7 +13,7 @@ from cortex.graph.resolution.types.conversions import MACRO_TEXT, WIDE_TEXT
 POINTERS = frozenset({"pointer_declarator", "array_declarator"})
 #: operators, and the functions that they call
 OPERATORS = {sign: f"operator{sign}" for sign in "+ - * / % == != < > <= >= & | ^ << >>".split()}
-OPERATORS |= {f"{sign}=": f"operator{sign}=" for sign in "+-*/%&|^"}
+OPERATORS |= {f"{sign}=": f"operator{sign}=" for sign in "+-*/"}
 OPERATORS |= {ELEMENT: "operator[]", SET_ELEMENT: "operator[]"}
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})

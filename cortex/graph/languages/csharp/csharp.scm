@@ -53,7 +53,8 @@
 (invocation_expression function: (_) @callee) @call
 (object_creation_expression type: (_) @callee) @call
 (object_creation_expression type: (_) @initialized.type initializer: (_ (assignment_expression left: (identifier) @initialized)))
-([(binary_expression) (assignment_expression) (element_access_expression)] @operator)
+([(binary_expression) (element_access_expression)] @operator)
+(assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (primary_constructor_base_type type: (_) @callee) @call
 (attribute name: (_) @callee) @call
 (parameter type: (_) @type)
