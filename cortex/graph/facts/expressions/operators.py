@@ -32,9 +32,9 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
     count, is_element = node.child_count, node.type in syntax.elements
     if count == 2 and not is_element:
         return _unary_operator(node, syntax)
-    sign = node.child(1)
-    if sign is None:
+    if count < 2:
         return None
+    sign = node.child(1)
     if is_element:
         written = SET_ELEMENT if is_assigned(node) else ELEMENT
     else:

@@ -75,8 +75,8 @@ def operator_functions(calls: Calls, reference: Reference, name: str) -> list[Re
             refs |= dict.fromkeys(member.ref for member in calls.evaluator.attribute(value, name))
     if not any(types):
         return []
-    values, _ = calls.evaluator.scopes.lookup(name, calls.path, -1)
-    refs |= dict.fromkeys(value.ref for value in values if value.tag == "def")
+    named, _ = calls.evaluator.scopes.lookup(name, calls.path, -1)
+    refs |= dict.fromkeys(value.ref for value in named if value.tag == "def")
     return [ref for ref in refs if _takes_operands(calls.project.definition(ref), types)]
 
 
