@@ -9,7 +9,6 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
-from cortex.graph.languages.c.library import CPP_METHODS
 from cortex.graph.languages.c.steps import (
     find_module,
     fit,
@@ -34,6 +33,7 @@ from cortex.graph.languages.c.syntax import (
     result_type,
     template_flags,
 )
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.steps import called_by_method
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
@@ -101,7 +101,7 @@ CPP = replace(
         self_names=frozenset({"this"}),
         uncallable_types=False,
         untyped_twins=False,
-        platform_methods=CPP_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         default_arguments=True,
         declared_defaults=True,
         summed_fits=True,
