@@ -365,7 +365,15 @@ def shop(config):
 
 @pytest.mark.parametrize(
     "target",
-    ["Menu.add_entry in shop/menu.py", "add_entry() in menu.py", "add_entry in shop", "add_entry in `shop/`"],
+    [
+        "Menu.add_entry in shop/menu.py",
+        "add_entry() in menu.py",
+        "add_entry in shop",
+        "add_entry in `shop/`",
+        "add_entry of shop.menu",
+        "add_entry from menu",
+        "add_entry in Menu",
+    ],
 )
 def test_a_name_in_a_path_is_read_as_both(shop, target):
     hits, results = ask(shop, "callers", target)
@@ -374,17 +382,34 @@ def test_a_name_in_a_path_is_read_as_both(shop, target):
 
 
 def test_a_name_that_is_not_in_the_path_is_read_alone_with_a_word(shop):
-    hits, _ = ask(shop, "callers", "wrap in shop/menu.py")
-    assert hits.suggestion == "There is no 'wrap in shop/menu.py'; read as shop/plugins/paint:Paint.wrap."
+    for path in ("shop/menu.py", "shop/lost.py"):
+        hits, _ = ask(shop, "callers", f"wrap in {path}")
+        assert hits.suggestion == f"There is no 'wrap in {path}'; read as shop/plugins/paint:Paint.wrap."
 
 
-@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/"])
+@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/"])
+def test_a_path_of_a_folder_means_its_files_and_no_method_of_that_name(shop, target):
+    for operation in ("callers", "impact"):
+        hits, results = ask(shop, operation, target)
+        assert (hits.target, results[0]["node"]["id"]) == ("shop/plugins", "shop/main:build")
+
+
+@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/", "shop.plugins"])
 def test_dependents_of_a_folder_are_the_importers_of_its_files(shop, target):
     hits, results = ask(shop, "dependents", target)
     assert (hits.target, [row["node"]["id"] for row in results]) == ("shop/plugins", ["shop/main"])
 
 
-@pytest.mark.parametrize(("name", "near"), [("entry", "Menu.add_entry"), ("twice", "call_twice")])
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("entry", "Menu.add_entry"),
+        ("twice", "call_twice"),
+        ("entry_add", "Menu.add_entry"),
+        ("entryAdd", "Menu.add_entry"),
+        ("menu.add", "Menu.add_entry"),
+    ],
+)
 def test_a_part_of_a_name_suggests_the_names_with_it(shop, name, near):
     hits, _ = ask(shop, "callers", name)
     assert any(candidate.endswith(near) for candidate in hits.candidates)

@@ -133,7 +133,10 @@ LITERALS = {
     "a.ts": """import { Factory, Other } from './factory';
 
 export const zero: Factory = { make(n) { return helper(); } };
+export const checked = { make(n: number) { return ''; } } satisfies Factory;
+export const cast = { make(n: number) { return ''; } } as Factory;
 const plain = { make(n: number) { return ''; } };
+const frozen = { make(n: number) { return ''; } } as const;
 const data: Factory = JSON.parse('');
 function helper() { return ''; }
 
@@ -190,6 +193,8 @@ def test_an_object_literal_implements_the_type_that_is_declared_for_it():
     lines = edge_lines(load(LITERALS))
     assert {line for line in lines if " implements " in line} == {
         "a:zero implements factory:Factory [import]",
+        "a:checked implements factory:Factory [import]",
+        "a:cast implements factory:Factory [import]",
         "a:repeated implements factory:Factory [import]",
         "a:arrow implements factory:Factory [import]",
         "a:later implements factory:Factory [import]",

@@ -92,6 +92,8 @@ _GETTER = re.compile(r"(?:^|(?<=\.))=(?=[A-Za-z_])")
 YIELDED = "(yield)"
 #: the member of an object literal that holds a spread: `{ ...other }`
 SPREAD = "*"
+#: begins the second binding of C++'s pointers, arrays and names without a declared type
+POINTER = "*"
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
 ANY_NAME = "[]"
 

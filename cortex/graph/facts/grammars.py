@@ -113,6 +113,10 @@ class Syntax:
     result_type: Callable[[Node], str] | None = None
     #: operator → the method that it calls
     operators: Mapping[str, str] = field(default_factory=dict)
+    #: operators are functions of both operands, in the type of either
+    static_operators: bool = False
+    #: nodes around a name that is declared as a pointer or an array: it gets a second binding
+    pointers: frozenset[str] = frozenset()
     #: node of an accessor, or the word that begins it → the end of its name
     accessors: Mapping[str, str] = field(default_factory=dict)
     #: returns (node of the property around an accessor, node of its name); None for no accessor
@@ -280,6 +284,8 @@ class Rules:
     typed_by_element: bool = False
     #: method that `x[0]` calls
     element_operator: str = ""
+    #: operator's method → the method that is called if a type lacks the first: `+=` as `+`
+    fallback_operators: Mapping[str, str] = field(default_factory=dict)
     #: a name space may share its name with a class
     classes_as_spaces: bool = False
     #: parameters without types get those of the overridden method, or of fixtures

@@ -46,7 +46,8 @@ class KnownNames:
     def may_lead(self, reference: Reference, index: FileIndex) -> bool:
         """Return True if a reference of a file can name a definition of the project."""
         if reference.types == OPERATOR:
-            return split_chain(reference.chain)[1] in self._of[index.rules.family]
+            name, names = split_chain(reference.chain)[1], self._of[index.rules.family]
+            return name in names or index.rules.fallback_operators.get(name) in names
         if reference.kind != "type":
             return self._may_lead(reference.chain, index)
         return any(

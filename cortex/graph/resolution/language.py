@@ -82,6 +82,10 @@ class Language(Grammar):
     missing_member: tuple[Callable[[Members, Value, str], Values], ...] = ()
     #: functions that a call of an instance calls
     call_operator: Callable[[Project, ChainEvaluator, Value], Values] | None = None
+    #: tells whether an operand is a value of its type, and no pointer to one
+    is_operand: Callable[[Calls, Reference, str], bool] | None = None
+    #: functions outside of types that an operator with this name calls
+    operator_functions: Callable[[Calls, Reference, str], list[Ref]] | None = None
     # --- calls
     bare_call: tuple[CallStep, ...] = ()
     #: before extensions count

@@ -19,7 +19,7 @@ from cortex.graph.facts.expressions.chains import (
     type_text,
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
-from cortex.graph.facts.facts import ANY_NAME, YIELDED, Binding
+from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -46,8 +46,18 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
         else:
             value = sweep.comments.type_of(node, value_of(captures, sweep.syntax))
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
+            if sweep.syntax.pointers and _may_be_pointer(sweep, node, captures):
+                sweep.add_binding(POINTER + name, value, node)
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
+
+
+def _may_be_pointer(sweep: Sweep, node: Node, captures: Captures) -> bool:
+    declared = captures.get("bind.type")
+    if declared is None:
+        return True
+    is_plain = node.parent is None or node.parent.type not in sweep.syntax.pointers
+    return not is_plain and declared[0].type != "primitive_type"
 
 
 def _bound_name(sweep: Sweep, node: Node) -> str | None:

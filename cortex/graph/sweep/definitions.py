@@ -88,6 +88,8 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         name = name.lstrip(":")
     elif name_node.type == "operator_name":
         name = "".join(name.split())
+    elif not name_node.is_named:  # C#'s and Swift's operators
+        name = sweep.syntax.operators.get(name, name)
     if kind == "container":
         scopes.enter_container(sweep, name, node, name_node)
     elif kind == "constant":

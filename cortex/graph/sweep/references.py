@@ -21,8 +21,8 @@ from cortex.graph.facts.expressions.chains import (
     unwrap_node,
 )
 from cortex.graph.facts.expressions.links import module_of
-from cortex.graph.facts.expressions.operators import ELEMENT, is_assigned, read_operator
-from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
+from cortex.graph.facts.expressions.operators import is_assigned, read_operator
+from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import macro_calls
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
@@ -92,8 +92,13 @@ def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
 
 def call_operator(sweep: Sweep, node: Node) -> None:
     if (operator := read_operator(node, sweep.syntax)) is not None:
-        count = -1 if operator[1].type == ELEMENT else 1
-        sweep.add_reference("call", *operator, CallArguments(count, (), OPERATOR))
+        sweep.add_reference("call", *operator)
+
+
+def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:
+    """Add the assignment of a property in `new Disk { Size = 1 }`."""
+    chain = f"{chain_of(new_type, sweep.syntax)}().{text_of(name)}"
+    sweep.add_reference(PROPERTY, chain, name, CallArguments(types=WRITTEN))
 
 
 def call_in_macro(sweep: Sweep, body: Node) -> None:

@@ -33,6 +33,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 #: nodes around a callee that TypeScript's grammar misreads or that carry no meaning: it parses
 #: `await f<T>()` as a call of `await f`
 _AROUND_CALLEE = frozenset({"await_expression", "non_null_expression"})
+#: nodes that give a value its type
+_TYPED = frozenset({"as_expression", "satisfies_expression"})
 
 
 def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
@@ -97,8 +99,12 @@ def _enter_literal(sweep: Sweep, node: Node) -> None:
 
 
 def _declared_constant(sweep: Sweep, declarator: Node | None) -> tuple[OpenDefinition | None, str]:
-    """Return the definition of a declared variable, and its type: `const disk: Disk = {}`."""
+    """Return the definition of a declared variable, and its type: `const disk: Disk = {}`, `const
+    disk = {} as Disk`.
+    """
     kind = declarator.child_by_field_name("type") if declarator is not None else None
+    if declarator is not None and declarator.type in _TYPED:
+        kind, declarator = declarator.named_children[-1], declarator.parent
     name = declarator.child_by_field_name("name") if declarator is not None else None
     if kind is None or name is None:
         return None, ""

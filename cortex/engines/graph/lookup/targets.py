@@ -30,7 +30,7 @@ from cortex.terms.text.spelling import (
     read_symbol,
     spellings,
 )
-from cortex.terms.tokens import lowered
+from cortex.terms.tokens import lowered, parts_of
 
 #: ids listed for an ambiguous target, and names suggested for an unknown one
 LISTED = 10
@@ -45,9 +45,9 @@ _MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _DECLARATION_STEM = re.compile(r"(?:\.d(?:\.[cm]?ts)?|\.pyi)$")
 #: a name with the path of its file or folder: `Disk.save in src/disk.ts`
-_IN_PATH = re.compile(r"(?P<name>[^\s/\\]+(?:\(.*\))?)\s+in\s+`?(?P<path>[^\s`]+)`?")
-#: fewest characters of a name that others may contain
-_CONTAINED_MIN = 4
+_IN_PATH = re.compile(r"(?P<name>[^\s/\\]+(?:\(.*\))?)\s+(?:in|from|of)\s+`?(?P<path>[^\s`]+)`?")
+#: fewest characters of a name that others may contain, and of a word in it
+_CONTAINED_MIN, _WORD_MIN = 4, 3
 #: kinds of definitions that may only name an import: `const save = require("./save")`
 _IMPORTED = frozenset({"constant", "type"})
 _IMPORTS = EDGE_TYPES.index("imports")
@@ -135,7 +135,8 @@ class Targets:
             return None
         if target.startswith("/") and (meaning := self._find_route(target, with_method=False)):
             return meaning
-        if self._files_first and (meaning := self._find_folder(f"{target}/")):
+        package = f"{target.replace('.', '/')}/" if self._files_first or "/" in target else ""
+        if meaning := self._find_folder(f"{target}/") or self._find_folder(package):
             return meaning
         quoted, needs_quotes = read_quoted(target)
         if quoted and (meaning := self._find_exact(quoted)):
@@ -188,8 +189,11 @@ class Targets:
         files = {self._graph.names[number] for number in index.files_meant(path)}
         folders = tuple(f"{root}/" for root in index.roots(path) if root not in files)
         if not files and not folders:
-            return None
+            modules = (number for number in self._find_by_end(split_id(path)) if self._is_file(number))
+            files = {self._graph.file_of(number) for number in modules}
         reading = next(iter(read_symbol(name)), name)
+        if not files and not folders and not looks_like_path(path):
+            return self._find_exact(f"{path}.{reading}")
         numbers = [
             number
             for number in self._find_by_end(split_id(reading))
@@ -479,7 +483,7 @@ class Targets:
             return TargetMatch(
                 candidates=tuple(near), suggestion=f"There is no file {target!r} in the graph.{hint}"
             )
-        near = self.near(parts[-1])
+        near = self.near(parts[-1]) or self._names_with_words(parts)
         hint = f" Nearest: {', '.join(near)}." if near else ""
         return TargetMatch(
             candidates=tuple(near),
@@ -509,6 +513,18 @@ class Targets:
         keys = dict.fromkeys(key for last in nearest for key in folded[last])
         rows = [row for key in keys for row in graph.by_last.of(key).tolist()]
         return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
+
+    def _names_with_words(self, parts: list[str]) -> list[str]:
+        """Ids that contain every word of an unknown name, in any order: `Menu.add_entry` for
+        `menu_add`. At most SUGGESTED, the shortest first.
+        """
+        wanted = [part[begin:end].lower() for part in parts for begin, end in parts_of(part)]
+        wanted = [word for word in wanted if len(word) >= _WORD_MIN]
+        if len(wanted) < 2:
+            return []
+        ids = (self._graph.names[number] for number in self._graph.nodes[:, 0].tolist())
+        matches = (name for name in ids if all(word in _fold_part(name) for word in wanted))
+        return sorted(matches, key=lambda name: (len(name), name))[:SUGGESTED]
 
     def _list_last_names(self) -> tuple[tuple[str, int], ...]:
         """(last name in lower case, its key) of all nodes; made for the first unknown name."""

@@ -30,8 +30,10 @@ _ITSELF = re.compile(rb"(?<![\w.])(?:self|this)$")
 PROPERTY_FLAGS = frozenset({"property", "cached_property", "setter", ACCESSOR, UNCALLED})
 #: fields of nodes in which a name declares, labels or names a type
 _NOT_READ = ("name", "type", "label", "returns")
-#: nodes in which a bare name is a label or a type; in those of the second kind if it is assigned
-_LABELS = frozenset({"subpattern", "name_colon", "value_argument_label", "type_argument_list"})
+#: nodes in which a bare name declares, or is a label or a type; in the second kind if assigned
+_LABELS = frozenset(
+    {"subpattern", "name_colon", "value_argument_label", "type_argument_list", "variable_declaration"}
+)
 _LABELLED = frozenset({"anonymous_object_creation_expression", "initializer_expression"})
 
 

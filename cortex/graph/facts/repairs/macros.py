@@ -65,7 +65,6 @@ _ANNOTATION = (
 _NO_RESULT_BEFORE = re.compile(
     r"\b(?:static|inline|extern|virtual|const|constexpr|explicit|friend|unsigned|return|else|do|case|goto|throw|new|delete)[ \t]$"
 )
-_BRACE = re.compile("[{}]")
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
 #: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
 _SPACES = re.compile(
@@ -242,10 +241,14 @@ def _blank_mark(match: re.Match[str]) -> str:
 def _is_in_class(text: str, at: int) -> bool:
     """Return True if a line is directly in the body of a class."""
     depth, after = 0, max(0, at - CLASS_MAX)
-    for brace in reversed([*_BRACE.finditer(text, after, at)]):
-        depth += 1 if brace[0] == "}" else -1
-        if depth < 0:
-            return _CLASS_HEAD.search(text, after, brace.start()) is not None
+    opened, closed = text.rfind("{", after, at), text.rfind("}", after, at)
+    while opened >= 0 or closed >= 0:
+        if closed > opened:
+            depth, closed = depth + 1, text.rfind("}", after, closed)
+        elif depth:
+            depth, opened = depth - 1, text.rfind("{", after, opened)
+        else:
+            return _CLASS_HEAD.search(text, after, opened) is not None
     return False
 
 

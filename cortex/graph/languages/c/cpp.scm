@@ -64,6 +64,8 @@
 (call_expression function: (_) @callee) @call
 (new_expression type: (_) @callee) @call
 (declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
+([(binary_expression) (subscript_expression)] @operator)
+(assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (type_identifier) @type
 (qualified_identifier name: (type_identifier)) @type
 (preproc_include) @import

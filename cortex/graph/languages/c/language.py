@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
+from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
 from cortex.graph.languages.c.steps import (
     find_module,
     fit,
@@ -23,6 +25,8 @@ from cortex.graph.languages.c.steps import (
     visible,
 )
 from cortex.graph.languages.c.syntax import (
+    OPERATORS,
+    POINTERS,
     describe_argument,
     parameter_type,
     pointee_chain,
@@ -30,6 +34,7 @@ from cortex.graph.languages.c.syntax import (
     template_flags,
 )
 from cortex.graph.languages.defaults import read_names
+from cortex.graph.languages.steps import called_by_method
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
 from cortex.terms.languages import family_of
@@ -86,38 +91,34 @@ C = Language(
     visible=visible,
 )
 
-CPP = Language(
-    "cpp",
-    rules=Rules(
-        family_of("cpp"),
-        (".cpp", ".cc", ".cxx"),
+CPP = replace(
+    C,
+    name="cpp",
+    rules=replace(
+        C.rules,
+        family=family_of("cpp"),
+        suffixes=(".cpp", ".cc", ".cxx"),
+        self_names=frozenset({"this"}),
+        uncallable_types=False,
+        untyped_twins=False,
         platform_methods=read_names(__package__, "methods"),
-        functions_by_path=True,
-        nested_scopes=True,
-        types_in_one_file=True,
-        typed_by_element=True,
-        inherits_overloads=True,
-        hides_overloads=True,
-        twins=True,
         default_arguments=True,
         declared_defaults=True,
         summed_fits=True,
         argument_list=ARGUMENT_LIST,
-        capital_macros=True,
-        prototypes=True,
         name_spaces=True,
         pointer_aliases=True,
         test_macros=True,
-        super_names=frozenset(),
         implicit_self=True,
-        shared="project",
-        includes=True,
         overloads=True,
         type_arguments=True,
     ),
     syntax=replace(
         C.syntax,
         queries=("cpp",),
+        operators=OPERATORS,
+        static_operators=True,
+        pointers=POINTERS,
         argument=describe_argument,
         parameter_type=parameter_type,
         result_type=result_type,
@@ -133,15 +134,13 @@ CPP = Language(
             **dict.fromkeys(("make_unique", "make_shared"), "made"),
         },
     ),
-    find_module=find_module,
-    own_members=own_members,
-    missing_member=(value_of_pair,),
     member_call=(skip_library,),
     bare_call=(take_associated, take_from_other_files),
-    methods_by_name=(reachable_methods,),
-    visible=visible,
     bare_type=plain_type,
     literal_type=literal_type,
+    call_operator=partial(called_by_method, "operator()"),
+    is_operand=is_operand,
+    operator_functions=operator_functions,
     parameter_types=parameter_types,
     fit=fit,
     outside_type=outside_type,

@@ -5,11 +5,16 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import ADDRESS, POINTED, UNKNOWN, chain_of, child_of, text_of
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.resolution.types.conversions import MACRO_TEXT, WIDE_TEXT
 
-_POINTERS = frozenset({"pointer_declarator", "array_declarator"})
+POINTERS = frozenset({"pointer_declarator", "array_declarator"})
+#: operators, and the functions that they call
+OPERATORS = {sign: f"operator{sign}" for sign in "+ - * / % == != < > <= >= & | ^ << >>".split()}
+OPERATORS |= {f"{sign}=": f"operator{sign}=" for sign in "+-*/"}
+OPERATORS |= {ELEMENT: "operator[]", SET_ELEMENT: "operator[]"}
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
@@ -95,7 +100,7 @@ def parameter_type(name: Node, declared: str) -> str:
     """Return the type with the pointers of the declarator as stars; `()` for a function."""
     node, stars = name, ""
     while node.parent is not None and "parameter" not in node.type:
-        stars += "*" * (node.type in _POINTERS) or "()" * (node.type == "function_declarator")
+        stars += "*" * (node.type in POINTERS) or "()" * (node.type == "function_declarator")
         node = node.parent
     if declared == ANYTHING_MORE or node.type == "variadic_parameter_declaration":
         return MANY + declared

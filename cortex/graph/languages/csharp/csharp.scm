@@ -9,18 +9,21 @@
 (method_declaration name: (_) @name) @def.method
 (constructor_declaration name: (_) @name) @def.method
 (local_function_statement name: (_) @name) @def.function
+(operator_declaration operator: _ @name) @def.method
 (property_declaration name: (_) @name) @def.property
 (event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @def.property
 (accessor_declaration body: (_)) @accessor
 (property_declaration value: (arrow_expression_clause) @accessor)
 (indexer_declaration value: (arrow_expression_clause) @accessor)
 (interface_declaration body: (_ (_ accessors: (_ (accessor_declaration !body) @accessor))))
-((_ (modifier) @_abstract accessors: (_ (accessor_declaration !body) @accessor)) (#eq? @_abstract "abstract"))
+(property_declaration (modifier "abstract") accessors: (_ (accessor_declaration !body) @accessor))
+(indexer_declaration (modifier "abstract") accessors: (_ (accessor_declaration !body) @accessor))
 
 (base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
 (base_list (primary_constructor_base_type type: (_) @base.extends))
 (method_declaration returns: (_) @returns)
 (local_function_statement type: (_) @returns)
+(operator_declaration type: (_) @returns)
 (parameter type: (_) @param.type name: (_) @param.name)
 (parameter_list type: (_) @param.type name: (_) @param.name)
 (lambda_expression parameters: (identifier) @bind.name)
@@ -49,6 +52,9 @@
 
 (invocation_expression function: (_) @callee) @call
 (object_creation_expression type: (_) @callee) @call
+(object_creation_expression type: (_) @initialized.type initializer: (_ (assignment_expression left: (identifier) @initialized)))
+([(binary_expression) (element_access_expression)] @operator)
+(assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (primary_constructor_base_type type: (_) @callee) @call
 (attribute name: (_) @callee) @call
 (parameter type: (_) @type)

@@ -18,6 +18,7 @@ from cortex.graph.languages.csharp.steps import (
 )
 from cortex.graph.languages.csharp.syntax import (
     LITERAL_CHAINS,
+    OPERATORS,
     describe_argument,
     literal_type,
     parameter_type,
@@ -69,6 +70,8 @@ CSHARP = Language(
             **dict.fromkeys(("set", "init"), ACCESSOR),
         },
         property_of=property_of,
+        operators=OPERATORS,
+        static_operators=True,
         reads_properties=True,
         counts=True,
         names=frozenset(

@@ -6,7 +6,8 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.arguments import INTEGERS, LITERALS, REALS
 from cortex.graph.facts.expressions.chains import LITERAL, package_name
-from cortex.graph.facts.facts import MANY
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
+from cortex.graph.facts.facts import ACCESSOR, MANY
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import has_more_types_outside
 from cortex.graph.languages.defaults import with_default
@@ -23,6 +24,12 @@ _TEXTS_AND_NUMBERS = {
 }
 #: literals → chains on which extensions are called
 LITERAL_CHAINS = {kind: LITERAL + name for kind, name in _TEXTS_AND_NUMBERS.items()}
+
+
+#: operators, and the methods that they call
+OPERATORS = {sign: f"operator{sign}" for sign in "+ - * / % == != < > <= >= & | ^ << >> ! ~ ++ --".split()}
+OPERATORS |= {f"{sign}=": f"operator{sign}" for sign in "+-*/"}
+OPERATORS |= {ELEMENT: f"{ACCESSOR}this", SET_ELEMENT: f"this{ACCESSOR}"}
 
 
 def describe_argument(node: Node, _syntax: Syntax, _depth: int) -> str | None:

@@ -43,7 +43,10 @@
 
 (call_expression . (_) @callee) @call
 ([(getter) (setter)] @accessor)
+(class_declaration "interface" (class_body (property_declaration ["var" @accessor (variable_declaration ":" @accessor)])))
+(property_declaration (modifiers (inheritance_modifier "abstract")) ["var" @accessor (variable_declaration ":" @accessor)])
 (user_type) @type
 (import) @import
 (infix_expression . (_) . (identifier) @callee) @call
-([(binary_expression) (in_expression) (index_expression)] @operator)
+([(binary_expression) (in_expression) (index_expression) (range_expression) (property_delegate)] @operator)
+([(assignment) (unary_expression)] @operator)

@@ -29,6 +29,8 @@ from cortex.graph.languages.kotlin.extensions import (
 )
 from cortex.graph.languages.kotlin.source_sets import sees
 from cortex.graph.languages.kotlin.syntax import (
+    COLON,
+    FALLBACK_OPERATORS,
     OPERATORS,
     branches_chain,
     describe_argument,
@@ -59,6 +61,7 @@ KOTLIN = Language(
         platform_variants=True,
         twins=True,
         element_operator="get",
+        fallback_operators=FALLBACK_OPERATORS,
         library_methods=COMMON_EXTENSIONS,
         library_supertypes=SUPERS,
         function_aliases=True,
@@ -83,7 +86,10 @@ KOTLIN = Language(
             **dict.fromkeys(VALUES, branches_chain),
         },
         operators=OPERATORS,
-        accessors={"getter": "", "setter": ACCESSOR},
+        accessors={
+            **dict.fromkeys(("getter", COLON), ""),
+            **dict.fromkeys(("setter", "var"), ACCESSOR),
+        },
         property_of=property_of,
         reads_properties=True,
         extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},

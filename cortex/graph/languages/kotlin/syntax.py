@@ -17,7 +17,13 @@ from cortex.graph.languages.defaults import with_default
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "?:": ""}
 OPERATORS = _OPERATORS | dict.fromkeys(("<", ">", "<=", ">="), "compareTo")
 OPERATORS |= {"in": "contains", "!in": "contains"}
-OPERATORS |= {ELEMENT: "get", SET_ELEMENT: "set"}
+OPERATORS |= {ELEMENT: "get", SET_ELEMENT: "set", "..": "rangeTo", "..<": "rangeUntil", "by_": "getValue"}
+OPERATORS |= {"-_": "unaryMinus", "!_": "not", "++_": "inc", "--_": "dec"}
+OPERATORS |= {f"{sign}=": f"{_OPERATORS[sign]}Assign" for sign in "+-*/%"}
+#: an assignment's function → the one that is called if a type lacks it
+FALLBACK_OPERATORS = {f"{_OPERATORS[sign]}Assign": _OPERATORS[sign] for sign in "+-*/%"}
+#: in an abstract property a getter, as it is outside of the node with the name and the type
+COLON = ":"
 #: children of an infix call: two operands and the function's name
 _INFIX_PARTS = 3
 
@@ -69,9 +75,14 @@ def text_type(value: Node) -> str:
 
 
 def property_of(accessor: Node) -> tuple[Node, Node] | None:
-    """Return (property, its name) for an accessor with a body; None for an extension's."""
+    """Return (property, its name) for an accessor with a body, or the `var` or colon of an abstract
+    property; None for an extension's.
+    """
     around = accessor.parent
-    if around is None or not any(child.type == "function_body" for child in accessor.children):
+    if around is not None and accessor.type == COLON:
+        around = around.parent
+    is_short = accessor.type in ("getter", "setter")
+    if around is None or (is_short and not any(child.type == "function_body" for child in accessor.children)):
         return None
     declared = next((child for child in around.named_children if child.type == "variable_declaration"), None)
     before = declared.prev_named_sibling if declared is not None else None

@@ -18,6 +18,8 @@ _ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**
 #: are of library types
 _OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
 _OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
+#: an assignment's method → the one that is called if a type lacks it
+_FALLBACK_OPERATORS = {f"__i{name}__": f"__{name}__" for name in _ARITHMETIC.values()}
 
 
 def _import_module(
@@ -35,6 +37,7 @@ PYTHON = Language(
     rules=Rules(
         family_of("python"),
         (".py",),
+        fallback_operators=_FALLBACK_OPERATORS,
         platform_methods=read_names(__package__, "methods"),
         abstract_bases=frozenset({"Protocol", "ABC"}),
         types_are_values=True,

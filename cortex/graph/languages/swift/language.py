@@ -6,9 +6,12 @@ from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.languages.defaults import read_names, with_default
 from cortex.graph.languages.swift.steps import (
+    OPERATORS,
     call_extension,
     find_module,
+    is_operand,
     methods_with_labels,
+    operator_functions,
     take_where_clause,
 )
 from cortex.graph.languages.swift.types import extended_type, property_of
@@ -45,6 +48,8 @@ SWIFT = Language(
             **dict.fromkeys(("computed_setter", "willset_clause", "didset_clause"), ACCESSOR),
         },
         property_of=property_of,
+        operators=OPERATORS,
+        static_operators=True,
         reads_properties=True,
         parameter_type=with_default,
         extended_literals=dict.fromkeys(("line_string_literal", "multi_line_string_literal"), "String()"),
@@ -71,6 +76,8 @@ SWIFT = Language(
         literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
     ),
     find_module=find_module,
+    is_operand=is_operand,
+    operator_functions=operator_functions,
     bare_call=(take_where_clause,),
     member_call=(call_extension,),
     methods_by_name=(methods_with_labels,),

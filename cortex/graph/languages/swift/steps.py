@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from cortex.graph.facts.facts import Reference
+from cortex.graph.facts.facts import Definition, Reference
 from cortex.graph.languages.swift.extensions import of_own_type, where_clause_members
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import CALLABLE_KINDS
+
+#: operators, which are functions of the same names
+OPERATORS = {sign: sign for sign in "+ - * / % == != < > <= >= += -= *= /= %=".split()}
+#: all but the last name of a parameter's type
+_PLAIN_TYPE = re.compile(r"^.*[ .](?=\w+\W*$)|\W+$|<.*")
 
 
 def find_module(project: Project, module: str, importer: str) -> str:
@@ -47,3 +54,37 @@ def methods_with_labels(calls: Calls, reference: Reference, refs: list[Ref]) -> 
         return refs
     calls.targets.narrowed = True
     return [ref for ref in refs if calls.targets.accepts(ref, reference)]
+
+
+def is_operand(_calls: Calls, _reference: Reference, _operand: str) -> bool:
+    """Return False: `operator_functions` has the operators of types as well."""
+    return False
+
+
+def operator_functions(calls: Calls, reference: Reference, name: str) -> list[Ref]:
+    """Return the operators in the types of both operands and outside of types, if a parameter has
+    the type of the operand in its place, and none has another.
+    """
+    place, types, refs = (calls.path, reference.scope, reference.at), list[str](), dict[Ref, None]()
+    for operand in reference.passed:
+        owners = calls.evaluator.evaluate(operand, *place) if operand[0] not in "#:?" else ()
+        values = [value for value in owners if value.tag == "inst"]
+        types.append(calls.project.definition(values[0].ref).name if len(values) == len(owners) == 1 else "")
+        for value in values:
+            refs |= dict.fromkeys(member.ref for member in calls.evaluator.attribute(value, name))
+    if not any(types):
+        return []
+    named, _ = calls.evaluator.scopes.lookup(name, calls.path, -1)
+    refs |= dict.fromkeys(value.ref for value in named if value.tag == "def")
+    return [ref for ref in refs if _takes_operands(calls.project.definition(ref), types)]
+
+
+def _takes_operands(definition: Definition, types: list[str]) -> bool:
+    wanted = [_PLAIN_TYPE.sub("", parameter.type) for parameter in definition.parameters]
+    if len(wanted) != len(types) or definition.kind not in CALLABLE_KINDS:
+        return False
+    owner = definition.scope.rpartition(".")[2]
+    pairs = [(owner if want == "Self" else want, actual) for want, actual in zip(wanted, types, strict=True)]
+    return any(want == actual != "" for want, actual in pairs) and all(
+        actual in ("", want) for want, actual in pairs
+    )

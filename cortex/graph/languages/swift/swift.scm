@@ -5,7 +5,7 @@
 (class_declaration name: (type_identifier) @name) @def.class
 (protocol_declaration name: (_) @name) @def.interface
 (protocol_function_declaration name: (simple_identifier) @name) @def.method
-(_ "func" . name: (simple_identifier) @name) @def.function
+(_ "func" . name: _ @name) @def.function
 (init_declaration "init" @name) @def.method
 (_ name: (_ bound_identifier: (simple_identifier) @name) (type_annotation (_) @computed.type)? computed_value: (_)) @def.computed
 ([(computed_getter) (computed_setter) (willset_clause) (didset_clause) (protocol_property_requirements)] @accessor)
@@ -15,7 +15,7 @@
 (inheritance_specifier inherits_from: (_) @base.extends)
 (_ "func" name: [(user_type) (optional_type)] @returns body: (_))
 (protocol_function_declaration name: (user_type) @returns)
-(parameter name: (simple_identifier) @param.name . (_) @param.type)
+(parameter name: (simple_identifier) @param.name name: (_) @param.type .)
 (property_declaration name: (_ bound_identifier: (_) @bind.name) (type_annotation (_) @bind.type)? value: (_)? @bind.value)
 (type_parameter (type_identifier) @bound.name [(user_type) (protocol_composition_type)] @bound.type)
 (inheritance_constraint (identifier) @bound.name [(user_type) (protocol_composition_type)] @bound.type)
@@ -27,5 +27,6 @@
 (lambda_literal) @block
 
 (call_expression . (_) @callee) @call
+([(additive_expression) (multiplicative_expression) (equality_expression) (comparison_expression) (infix_expression) (assignment)] @operator)
 (user_type) @type
 (import_declaration) @import

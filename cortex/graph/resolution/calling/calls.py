@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import msgspec
 
@@ -141,12 +142,32 @@ class Calls:
             yield from targets.edges_of_call(reference, refs, callee.confidence)
 
     def _operator_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
-        """Yield the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method."""
-        owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
-        members = tuple(
-            v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, name)
-        )
-        refs = self.targets.callable_refs(members, reference.arguments)
+        """Return the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method; of
+        operators with two parameters, the type of either operand.
+        """
+        place = self.path, reference.scope, reference.at
+        names = filter(None, (name, self.rules.fallback_operators.get(name)))
+        operands = dict.fromkeys((receiver, *reference.passed))
+        is_operand, functions = self.language.is_operand, self.language.operator_functions
+        call = reference
+        if reference.passed and is_operand is not None:  # C++: a member takes the right operand
+            operands = dict.fromkeys(reference.passed[:1])
+            call = msgspec.structs.replace(reference, arguments=1, passed=reference.passed[1:])
+        for method, operand in product(names, operands):
+            if operand[0] in "#:?" or (is_operand is not None and not is_operand(self, reference, operand)):
+                continue
+            owners = self.evaluator.evaluate(operand, *place)
+            members = tuple(
+                v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, method)
+            )
+            refs = self.targets.callable_refs(members, call.arguments)
+            if call.passed:
+                refs = [ref for ref in refs if self.targets.takes(ref, call.arguments)]
+            if refs and (not call.passed or self.targets.overloads.may_take(refs, call)):
+                return self.targets.edges_of_call(call, refs, "receiver")
+        refs = functions(self, reference, name) if functions is not None else []
+        if self.rules.labels:  # operators have none
+            reference = msgspec.structs.replace(reference, arguments=-1)
         return self.targets.edges_of_call(reference, refs, "receiver")
 
     def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:

@@ -368,11 +368,11 @@ class Overloads:
             return results.pop() if len(results) == 1 else outside
         return (
             self._instance_type(chain, scope, at)
-            or self._field_type(chain, scope, at)
+            or self.field_type(chain, scope, at)
             or self._outside_type(chain)
         )
 
-    def _field_type(self, chain: str, scope: int, at: int) -> str:
+    def field_type(self, chain: str, scope: int, at: int) -> str:
         """Return the declared type of a field: `this.size`, `Disk.NAME`."""
         owner, _, name = chain.rpartition(".")
         for value in self.evaluator.evaluate(owner, self.path, scope, at) if owner else ():

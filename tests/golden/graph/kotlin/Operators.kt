@@ -36,3 +36,64 @@ fun weigh(gram: Gram) {
     gram over gram
     gram.each { }
 }
+
+class Litre {
+    operator fun minus(other: Litre): Litre = other
+    operator fun minusAssign(times: Int) {}
+    operator fun plus(other: Litre): Litre = other
+    operator fun unaryMinus(): Litre = this
+    operator fun not(): Boolean = false
+    operator fun inc(): Litre = this
+    operator fun rangeTo(other: Litre): Litre = other
+    operator fun invoke(times: Int) {}
+}
+
+class Filled(val litre: Litre) {
+    operator fun getValue(owner: Any?, property: Any): Litre = litre
+}
+
+class Tank(filled: Filled) {
+    val content: Litre by filled
+    val later by lazy { 1 }
+}
+
+fun empty(litre: Litre, other: Litre, number: Int, list: MutableList<Litre>) {
+    var left = litre
+    left -= 2
+    left += other
+    val less = -left
+    val no = !left
+    left++
+    left..other
+    left(3)
+}
+
+fun count(number: Int, list: MutableList<Litre>, flag: Boolean) {
+    var left = number
+    left -= 2
+    left += number
+    list += Litre()
+    val less = -left
+    val no = !flag
+    left++
+    0..left
+}
+
+interface Scaled {
+    var scale: Int
+    val name: String
+}
+
+class Narrow : Scaled {
+    override var scale: Int
+        get() = check()
+        set(value) { check() }
+    override val name: String get() = text()
+    fun check(): Int { return 1 }
+    fun text(): String { return "" }
+}
+
+fun scaleBy(scaled: Scaled): Int {
+    scaled.scale = scaled.name.length
+    return scaled.scale
+}

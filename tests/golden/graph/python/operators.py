@@ -46,3 +46,8 @@ def compare(meter: Meter, gram: Gram):
     meter == gram
     gram + gram
     gram == meter
+
+
+def assign(gram: Gram, text: str):
+    gram += gram
+    text += "x"
