@@ -73,12 +73,6 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
     match group:  # the frequent ones first
         case "call":
             references.read_call(sweep, node, captures["callee"][0])
-        case "operator":
-            references.call_operator(sweep, node)
-        case "initialized":
-            references.assign_in_initializer(
-                sweep, captures["initialized"][0], captures["initialized.type"][0]
-            )
         case "type":
             references.read_types(sweep, node)
         case "bind" if kind == "name":
@@ -94,6 +88,10 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
             definitions.define(sweep, kind or group, node, captures)
         case "operator":
             references.call_operator(sweep, node)
+        case "initialized":
+            references.assign_in_initializer(
+                sweep, captures["initialized"][0], captures["initialized.type"][0]
+            )
         case "base":
             bases.read_base(sweep, kind, node)
         case "narrow":
