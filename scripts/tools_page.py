@@ -9,6 +9,8 @@ The template is the page's prose. A table replaces each comment `<!-- NAME … -
 <!-- offers -->         the tools that agents are offered, with their texts and arguments
 <!-- tool NAME          title, description and arguments of a tool; lines `argument: note` add
 argument: note -->      to the description of an argument
+<!-- others -->         the same for tools of code without such a comment, each with the paragraphs
+                        after the first in its module's docstring
 <!-- observations       the tools of observations; each line is `tool | answer | example call`
 tool | … | … -->
 <!-- arguments -->      the arguments of the tools of observations
@@ -16,16 +18,16 @@ tool | … | … -->
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from cortex.front.cli.parsing.generated import make_command
 from cortex.front.tool import Tool
-from cortex.front.tools import TOOLS
-from cortex.front.tools.agent import OFFERS
+from cortex.front.tools import TOOLS, TOOLSETS
 from cortex.terms.observations import ROWS, Between
 
 TEMPLATE = Path(__file__).with_suffix(".md")
@@ -33,9 +35,11 @@ PLACE = Path(__file__).parent.parent / "docs" / "TOOLS.md"
 EXAMPLE = "Example: "
 
 
-def render() -> str:
-    """Return the page."""
-    text = TEMPLATE.read_text(encoding="utf-8")
+def render(template: str = "") -> str:
+    """Return the page, of TEMPLATE by default."""
+    text = template or TEMPLATE.read_text(encoding="utf-8")
+    described = re.findall(r"<!-- tool (\w+)", text)
+    text = text.replace("<!-- others -->", "".join(_others(described)))
     return re.sub(r"<!-- (\w+)(.*?)-->", lambda match: _table(match[1], match[2]), text, flags=re.DOTALL)
 
 
@@ -81,11 +85,12 @@ def _commands(tools: Iterable[Tool]) -> str:
 def _offers() -> str:
     rows = (
         [
-            f"`{name}`",
+            f"`{entry.name}`",
             offer.description.replace("|", "\\|"),
             ", ".join(f"`{argument}`" for argument in offer.arguments),
         ]
-        for name, offer in OFFERS.items()
+        for entry in TOOLSETS["agent"]
+        if (offer := TOOLS[entry.name].form.offer)
     )
     return _markdown(["tool", "text", "listed arguments"], rows)
 
@@ -100,6 +105,15 @@ def _tool(tool: Tool, notes: Mapping[str, str]) -> str:
     )
     table = _markdown(["argument", "type", "default", "meaning"], rows)
     return f"### `{tool.name}`: {tool.title[0].lower()}{tool.title[1:]}\n\n{_description(tool)}\n\n{table}"
+
+
+def _others(described: Collection[str]) -> Iterator[str]:
+    """Yield the sections of the tools of code that are not `described`."""
+    for name in dict.fromkeys(entry.name for entry in (*TOOLSETS["code"], *TOOLSETS["agent"])):
+        tool = TOOLS[name]
+        if name not in described and tool.asks({}) == "code":
+            _, _, answer = (inspect.getdoc(inspect.getmodule(tool.function)) or "").partition("\n\n")
+            yield "".join(f"{part}\n\n" for part in (_tool(tool, {}), answer) if part)
 
 
 def _description(tool: Tool) -> str:

@@ -132,11 +132,6 @@ class Turns:
         self._wait_s = wait_s
         self._door, self._left, self._reading = threading.Lock(), threading.Condition(), 0
 
-    @property
-    def is_taken(self) -> bool:
-        """Whether a new reader has to wait."""
-        return self._door.locked()
-
     @contextlib.contextmanager
     def read(self) -> Iterator[None]:
         with self._entering(), self._left:

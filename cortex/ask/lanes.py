@@ -20,6 +20,7 @@ from cortex.ranking import (
     prepare,
     rank,
     rank_by_cosine,
+    share_names,
     weigh,
 )
 from cortex.system.errors import CortexError
@@ -110,7 +111,10 @@ async def _ask_words(turn: Turn, question: Search, counts: WordCounts) -> Signal
     request = TextSignals(
         question.query, text_candidates(question), question.filters, turn.generation.number, counts
     )
-    return await turn.lane("text", request, Signals)
+    reply = await turn.lane("text", request, Signals)
+    if reply is not None:
+        share_names(prepare(question.query), reply.paths)  # while the vector worker still searches
+    return reply
 
 
 def text_candidates(question: Search) -> int:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Iterable
 
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError
-from cortex.terms.ids import stem_of
-from cortex.terms.text.spelling import fold_path
-
-#: nearest paths of an unknown one, and how alike their names are: the second only if the first has
-#: none
-NEAREST_MAX, _CUTOFFS = 3, (0.75, 0.5)
+from cortex.terms.text.spelling import nearest_paths
 
 #: reason of the scanner, or of the reader of a file → the clause after "because"; the setting that
 #: takes the file in where the reason does not name it
@@ -69,18 +62,3 @@ def say_missing(config: Config, freshness: Freshness, path: str) -> str:
         return why
     near = nearest_paths(path, freshness.listed())
     return f"There is no file {path!r} in the index." + (f" Nearest: {', '.join(near)}." if near else "")
-
-
-def nearest_paths(path: str, listed: Iterable[str]) -> list[str]:
-    """Return the paths of `listed` that are most like `path`: of the same or a similar name."""
-    name = fold_path(path).rstrip("/").rpartition("/")[2]
-    by_name: dict[str, list[str]] = {}
-    for other in listed:
-        by_name.setdefault(fold_path(other).rpartition("/")[2], []).append(other)
-    stem = stem_of(name)
-    names = [other for other in by_name if other == name or stem_of(other) == stem]
-    for cutoff in _CUTOFFS:
-        names = names or difflib.get_close_matches(name, by_name, n=NEAREST_MAX, cutoff=cutoff)
-    paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
-    paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
-    return paths[:NEAREST_MAX]

@@ -283,7 +283,6 @@ class Turn:
 
     @property
     def silent_lanes(self) -> list[CortexError]:
-        """The errors of the silent lanes of a search."""
         return [self.silent[name] for name in LANES if name in self.silent]
 
     def renewed(self) -> Turn:

@@ -2,12 +2,13 @@
 
 `static` with `builtin` is the default, a table in the package; `shipped` has its size and name
 without loading it. `http` calls an embedding server, `local` starts one, `onnx` runs a model in
-this process. A new embedder is a module and a line of EMBEDDERS.
+this process. A new embedder `name` is a module of that name with `open_name`, and a `Provider`.
 """
 
 from __future__ import annotations
 
 import importlib
+from typing import get_args
 
 from cortex.embedders.protocol import Embedder
 from cortex.settings.config import Config
@@ -19,11 +20,8 @@ __all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_apart"
 #: embedding.provider → the function that opens it from a Config, imported on demand: a process
 #: loads only the libraries of its own embedder
 EMBEDDERS: dict[Provider, str] = {
-    "static": "cortex.embedders.builtin:open_built_in",
-    "http": "cortex.embedders.http:open_http",
-    "local": "cortex.embedders.local:open_local",
-    "onnx": "cortex.embedders.onnx:open_onnx",
-}
+    name: f"cortex.embedders.{name}:open_{name}" for name in get_args(Provider)
+} | {"static": "cortex.embedders.builtin:open_built_in"}
 
 
 def open_embedder(config: Config) -> Embedder:

@@ -6,12 +6,13 @@ The names come from the user's list of projects and from the roots of the client
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
-from collections import OrderedDict
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ import msgspec
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.query_context import Member, QueryContext
-from cortex.front.link import Link
+from cortex.front.link import Link, Others
 from cortex.front.project_selection import (
     PROJECT,
     PROJECTS,
-    SelectedProject,
+    OpenProject,
     asks_projects,
     choose_projects,
     reach_all,
@@ -45,28 +46,92 @@ FRESH_S = 10.0
 LISTED_MAX = 12
 
 
-@dataclass
-class _OpenLink:
-    """A link to another project, and the number of its running calls."""
+class NamedProjects(ABC):
+    """Calls tools in the project `home`, and in others by name. Use it in one event loop."""
 
-    link: Link
-    calls: int = 0
+    home: OpenProject
+
+    @abstractmethod
+    def usable(self) -> Sequence[str]:
+        """Return the names of all projects that calls may use, as last read."""
+
+    @abstractmethod
+    def find(self, name: str) -> OpenProject:
+        """Return a project by its name. Raises CortexError."""
+
+    @abstractmethod
+    async def ask(
+        self,
+        project: OpenProject,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        others: Others | None = None,
+    ) -> dict[str, Any]:
+        """Return a project's answer; `others`: as in Link.call."""
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """Read the names again, unless they are fresh. Raises Misconfigured."""
+
+    def read_only(self) -> Collection[str]:
+        """Return the names of projects that no pattern of all projects means."""
+        return ()
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the tool's answer for the project in "project", by default the front's own.
+
+        The answer names the project if there are several. Raises BadRequest, and the tool's errors.
+        """
+        call_arguments = dict(arguments or {})
+        if asks_projects(tool, call_arguments):
+            return await self.ask_several(tool, call_arguments)
+        name = call_arguments.get(PROJECT) or ""
+        names = self.usable()
+        if (len(names) < 2 and not name) or not may_name_project(tool, call_arguments):
+            return await self.ask(self.home, tool, arguments)
+        if not isinstance(name, str):
+            raise BadRequest(f"`{PROJECT}` must be a project's name.")
+        if name and (name not in names or name == self.home.name):
+            await self.refresh()
+            names = self.usable()
+        if len(names) < 2:
+            return await self.ask(self.home, tool, arguments)
+        project = self.home
+        if PROJECT not in tool.schema["properties"] or name in names:  # else it is one of notes
+            call_arguments.pop(PROJECT, None)
+            project = self.find(name) if name else self.home
+        return await self.ask(project, tool, call_arguments) | {PROJECT: project.name}
+
+    async def ask_several(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """As `call`, for all projects that the arguments mean; they stay open meanwhile."""
+        await self.refresh()
+        with contextlib.ExitStack() as used:
+
+            async def others(patterns: Sequence[str], until: float) -> list[Member]:
+                async def reach(name: str) -> QueryContext:
+                    project = self.find(name)
+                    used.enter_context(project.use())
+                    return await project.reach(until)
+
+                names = choose_projects(patterns, self.usable(), self.read_only())
+                return await reach_all(names, self.find, reach)
+
+            return await self.ask(self.home, tool, arguments, others)
 
 
-class OpenProjects:
-    """Calls tools in the project of `link`, and in others by name. Use it in one event loop.
+class OpenProjects(NamedProjects):
+    """The project of `link`, and others that are opened at their first call.
 
     `roots`: further folders that the client works in.
     """
 
     def __init__(self, link: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own_link, self._roots, self._make = link, roots, make
-        self._open: OrderedDict[str, _OpenLink] = OrderedDict()
+        self.home = OpenProject(link.config.folder.name, link.config, make, link)
         self._other_projects: dict[str, ProjectEntry] = {}
-        #: configurations of projects that are not open, until the names are read again
-        self._selections: dict[str, SelectedProject] = {}
-        self._name, self._agent = link.config.folder.name, ""
-        self._read = -math.inf
+        #: other projects that calls have named since the names were read, and open ones
+        self._others: dict[str, OpenProject] = {}
+        self._agent, self._read = "", -math.inf
 
     @property
     def freshness(self) -> Freshness:
@@ -96,14 +161,14 @@ class OpenProjects:
 
     def name(self, agent: str) -> None:
         self._agent = agent
-        self._own_link.name(agent)
-        for opened in self._open.values():
-            opened.link.name(agent)
+        for project in (self.home, *self._others.values()):
+            if project.link is not None:
+                project.link.name(agent)
 
     async def close(self) -> None:
-        links = [self._own_link, *(opened.link for opened in self._open.values())]
-        self._open.clear()
-        await asyncio.gather(*(link.close() for link in links))
+        others = list(self._others.values())
+        self._others.clear()
+        await asyncio.gather(self._own_link.close(), *(project.close() for project in others))
 
     async def names(self) -> tuple[str, ...]:
         """Return the names of all projects, the front's own first; empty if there is no other.
@@ -111,136 +176,84 @@ class OpenProjects:
         An unreadable list of projects is logged here, and is an error for a call that names one.
         """
         try:
-            await self._refresh_names()
+            await self.refresh()
         except CortexError as error:
             log.warning("%s", error)
-        return (self._name, *self._other_projects) if self._other_projects else ()
+        return self.usable() if self._other_projects else ()
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return the tool's answer for the project in "project", by default the front's own.
+    def usable(self) -> tuple[str, ...]:
+        return (self.home.name, *self._other_projects)
 
-        The answer names the project if there are several. Raises BadRequest, and the tool's errors.
-        """
-        call_arguments = dict(arguments or {})
-        if asks_projects(tool, call_arguments):
-            return await self._call_projects(tool, call_arguments)
-        name = call_arguments.get(PROJECT) or ""
-        if not (name or self._other_projects) or not may_name_project(tool, call_arguments):
-            return await self._own_link.call(tool, arguments)
-        if not isinstance(name, str):
-            raise BadRequest(f"The argument `{PROJECT}` must be a project's name.")
-        if name and name not in self._other_projects:  # may also be the own name
-            await self._refresh_names()
-        if not self._other_projects:
-            return await self._own_link.call(tool, arguments)
-        for_notes = PROJECT in tool.schema["properties"] and name not in self._other_projects
-        if not for_notes or name == self._name:
-            call_arguments.pop(PROJECT, None)
-        if name in ("", self._name) or for_notes:
-            return await self._own_link.call(tool, call_arguments) | {PROJECT: self._name}
-        return await self._ask(self._find(name, tool), tool, call_arguments)
+    def read_only(self) -> list[str]:
+        return [name for name, project in self._other_projects.items() if project.read_only]
 
-    def _find(self, name: str, tool: Tool) -> ProjectEntry:
-        project = self._other_projects.get(name)
-        if project is None:
-            names = (self._name, *self._other_projects)
+    def find(self, name: str) -> OpenProject:
+        if name == self.home.name:
+            return self.home
+        entry = self._other_projects.get(name)
+        if entry is None:
+            names = self.usable()
             raise BadRequest(
                 f"There is no project {name!r}{hint_for(name, names)}; there are: {', '.join(names)}."
             )
-        if project.read_only and not tool.reads:
+        if name not in self._others:
+            self._others[name] = OpenProject(name, self._load_config(entry), self._make_link)
+        return self._others[name]
+
+    async def ask(
+        self,
+        project: OpenProject,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        others: Others | None = None,
+    ) -> dict[str, Any]:
+        if project.name in self.read_only() and not tool.reads:
             raise BadRequest(f"{project.name} is read-only, and {tool.name} writes. Leave `{PROJECT}` out.")
-        return project
+        with project.use() as link:
+            if project is not self.home:
+                await self._close_others()
+            return await link.call(tool, arguments, others=others)
 
-    async def _call_projects(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the tool's answer for several projects; afterwards close those beyond OPEN_MAX."""
-        await self._refresh_names()
-        used: list[_OpenLink] = []
-
-        async def others(patterns: Sequence[str], until: float) -> list[Member]:
-            read_only = [name for name, project in self._other_projects.items() if project.read_only]
-            names = choose_projects(patterns, (self._name, *self._other_projects), read_only)
-            return await reach_all(names, self._select, lambda name: self._reach(name, used, until))
-
+    async def ask_several(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return await self._own_link.call(tool, arguments, others=others)
+            return await super().ask_several(tool, arguments)
         finally:
-            for opened in used:
-                opened.calls -= 1
             await self._close_others()
 
-    def _select(self, name: str) -> SelectedProject:
-        """Return a project for a call to several. Raises Misconfigured."""
-        if name == self._name:
-            return SelectedProject(self._own_link.config, self._own_link.freshness, is_open=True)
-        if name in self._open:
-            link = self._open[name].link
-            return SelectedProject(link.config, link.freshness, is_open=True)
-        selection = self._selections.get(name)
-        if selection is None:
-            config = self._load_config(self._other_projects[name])
-            selection = self._selections[name] = SelectedProject(config, Freshness(config), is_open=False)
-        return selection
-
-    async def _reach(self, name: str, used: list[_OpenLink], until: float) -> QueryContext:
-        """Return the context of one of several projects; its link is added to `used` and stays
-        open. Raises CortexError.
-        """
-        if name != self._name:
-            used.append(opened := self._ensure_open(self._other_projects[name]))
-            opened.calls += 1
-            return await opened.link.reach(until)
-        return await self._own_link.reach(until)
-
-    async def _ask(self, project: ProjectEntry, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        opened = self._ensure_open(project)
-        opened.calls += 1
-        try:
-            await self._close_others()
-            return await opened.link.call(tool, arguments) | {PROJECT: project.name}
-        finally:
-            opened.calls -= 1
-
-    def _ensure_open(self, project: ProjectEntry) -> _OpenLink:
-        opened = self._open.get(project.name)
-        if opened is None:
-            opened = self._open[project.name] = _OpenLink(self._make_link(project))
-            opened.link.open()
-        self._open.move_to_end(project.name)
-        return opened
-
-    def _make_link(self, project: ProjectEntry) -> Link:
-        """Make a link with the memory of the front's own. Raises Misconfigured."""
-        link = self._make(self._load_config(project))
+    def _make_link(self, config: Config) -> Link:
+        link = self._make(config)
         link.name(self._agent)
         return link
 
     def _load_config(self, project: ProjectEntry) -> Config:
+        """Load a project's configuration, with the memory of the front's own. Raises
+        Misconfigured.
+        """
         memory = {"data_dir": self._own_link.config.memory.data_dir}
         config = configuration.load(project.root, {"memory": memory})
         return replace(config, explicit_root=project.root not in self._roots)  # of the client's choice
 
     async def _close_others(self) -> None:
         """Close the least recently used projects without running calls, down to OPEN_MAX."""
-        for name, opened in list(self._open.items()):
-            if len(self._open) > OPEN_MAX and not opened.calls:
-                del self._open[name]
-                await opened.link.close()
+        opened = [project for project in self._others.values() if project.link is not None]
+        idle = sorted((project for project in opened if not project.calls), key=lambda idle: idle.began)
+        for project in idle[: max(0, len(opened) - OPEN_MAX)]:
+            await project.close()
 
-    async def _refresh_names(self) -> None:
-        """Read the names of the projects, unless they are fresh. Raises Misconfigured."""
+    async def refresh(self) -> None:
         if time.monotonic() - self._read < FRESH_S:
             return
         own_folder = self._own_link.config.folder
         projects = await asyncio.to_thread(_find_projects, self._roots, self._own_link.config.root)
-        self._name = next(
+        self.home.name = next(
             (name for name, project in projects.items() if project.root == own_folder), own_folder.name
         )
         self._other_projects = {
             name: project
             for name, project in projects.items()
-            if project.root != own_folder and name != self._name
+            if project.root != own_folder and name != self.home.name
         }
-        self._selections.clear()
+        self._others = {name: project for name, project in self._others.items() if project.link is not None}
         self._read = time.monotonic()
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fnmatch
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.multi_project.fan_out import FAR_MAX, PROJECTS_MAX
 from cortex.ask.query_context import Member, QueryContext, StoredProject
+from cortex.front.link import Link
 from cortex.front.tool import Tool
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError
@@ -64,18 +67,54 @@ def choose_projects(
     return tuple(name for name in names if name in selected)
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedProject:
-    """A project of a call to several; `is_open`: its workers are already attached."""
+class OpenProject:
+    """A project of a front: its link, made and opened at the first use, and the number of its
+    running calls. Use it in one event loop.
+    """
 
-    config: Config
-    freshness: Freshness
-    is_open: bool
+    def __init__(
+        self, name: str, config: Config, make: Callable[[Config], Link], link: Link | None = None
+    ) -> None:
+        """`link`: the project's link, if it exists already; who made it opens it."""
+        self.name, self.config, self.link = name, config, link
+        self._make = make
+        self._freshness = link.freshness if link is not None else Freshness(config)
+        self.calls = 0
+        #: times of the last call's begin and end (monotonic)
+        self.began = self.ended = 0.0
+
+    @property
+    def freshness(self) -> Freshness:
+        return self.link.freshness if self.link is not None else self._freshness
+
+    @contextlib.contextmanager
+    def use(self) -> Iterator[Link]:
+        """Open the project, and keep it open during the block."""
+        if self.link is None:
+            self.link = self._make(self.config)
+            self.link.open()
+        self.calls, self.began = self.calls + 1, time.monotonic()
+        try:
+            yield self.link
+        finally:
+            self.calls, self.ended = self.calls - 1, time.monotonic()
+
+    async def reach(self, until: float) -> QueryContext:
+        """Return the context for a call to several projects. Call it inside `use`. Raises
+        CortexError.
+        """
+        assert self.link is not None
+        return await self.link.reach(until)
+
+    async def close(self) -> None:
+        link, self.link = self.link, None
+        if link is not None:
+            await link.close()
 
 
 async def reach_all(
     names: Sequence[str],
-    find: Callable[[str], SelectedProject],
+    find: Callable[[str], OpenProject],
     reach: Callable[[str], Awaitable[QueryContext]],
 ) -> list[Member]:
     """Return a member for each name, with its context or the error that prevents one.
@@ -84,7 +123,7 @@ async def reach_all(
     PROJECTS_MAX sets of workers.
     """
     member_by_name: dict[str, Member] = {}
-    sets: dict[str, dict[str, SelectedProject]] = {}
+    sets: dict[str, dict[str, OpenProject]] = {}
     for name in names:
         try:
             selected = find(name)
@@ -108,7 +147,7 @@ async def reach_all(
 
 async def _reach_group(
     member_by_name: Mapping[str, Member],
-    group: Mapping[str, SelectedProject],
+    group: Mapping[str, OpenProject],
     reach: Callable[[str], Awaitable[QueryContext]],
 ) -> dict[str, Member]:
     """Return the members of a group that shares workers, all with the context of one of them.
@@ -116,7 +155,7 @@ async def _reach_group(
     Open projects are tried first, then up to TRIED_MAX: the folder of one may be gone.
     """
     why: CortexError | None = None
-    for first in sorted(group, key=lambda name: not group[name].is_open)[:TRIED_MAX]:
+    for first in sorted(group, key=lambda name: group[name].link is None)[:TRIED_MAX]:
         try:
             context = await reach(first)
         except CortexError as error:

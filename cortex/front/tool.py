@@ -17,6 +17,7 @@ import msgspec
 from cortex.ask.query_context import QueryContext
 from cortex.front.argument_forms import coerce_arguments, locate_arguments
 from cortex.front.empty_answers import name_filter
+from cortex.front.form import PLAIN, Form
 from cortex.front.left_out_files import name_left_out
 from cortex.front.subfolder import Subfolder
 from cortex.system.errors import BadQuery, BadRequest, CortexError
@@ -55,6 +56,7 @@ class Tool:
     reads: bool
     destroys: bool
     asks: Callable[[Mapping[str, Any]], Sets]
+    form: Form = PLAIN
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
         """Return the arguments as a struct for the function. Raises BadRequest with one sentence,
@@ -147,6 +149,7 @@ def make_tool(
     defaults: Mapping[str, Any] | None = None,
     description: str = "",
     stated_defaults: Mapping[str, Any] | None = None,
+    form: Form = PLAIN,
 ) -> Tool:
     """Make the tool of `async (context, *, argument: Annotated[type, Meta(description)] = default,
     …) -> answer`.
@@ -170,6 +173,7 @@ def make_tool(
         reads=reads,
         destroys=not reads if destroys is None else destroys,
         asks=asks if callable(asks) else lambda _arguments: asks,
+        form=form,
     )
 
 

@@ -125,7 +125,6 @@ class Rows:
         return join_chunk(self._read_packed(ordinal, "chunk"), text)
 
     def text(self, ordinal: int) -> str:
-        """Return the text of the chunk."""
         return self.raw_text(ordinal)[:-1].decode()
 
     def raw_text(self, ordinal: int) -> bytes:

@@ -93,42 +93,20 @@ class Changes:
         return paths, sweep
 
 
-class Folders:
-    """Watches folders below `root` and reports to `changes`. `complete` is False when the system
-    refused a watch.
-    """
+def watch_folders(root: Path, changes: Changes) -> FolderWatch:
+    """Return watches of folders below `root`, which report to `changes`."""
+    try:
+        return InotifyFolders(root, changes)
+    except OSError:
+        return RecursiveWatch(root, changes)
+
+
+class InotifyFolders:
+    """A watch for each folder. `complete` is False when the system refused one."""
 
     def __init__(self, root: Path, changes: Changes) -> None:
+        """Raises OSError where the system has no inotify, or no more instances."""
         self.complete = True
-        self._watch: _InotifyFolders | _RecursiveWatch
-        try:
-            self._watch = _InotifyFolders(root, changes)
-        except OSError:
-            self._watch = _RecursiveWatch(root, changes)
-
-    def enter(self, folder: str) -> None:
-        """Watch also `folder` (relative, "" is the root)."""
-        self._watch.enter(folder)
-
-    def follow(self, folders: Collection[str]) -> None:
-        """Watch exactly `folders`."""
-        self.complete = self._watch.follow(folders)
-
-    def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:
-        """Report by `touch` changes to files that this program writes: folder → names of files,
-        none for all. Replacing a named file does not count, because this program does that itself.
-        Returns whether the system reports all changes.
-        """
-        return self._watch.watch_written(written)
-
-    def close(self) -> None:
-        self._watch.close()
-
-
-class _InotifyFolders:
-    """Raises OSError where the system has no inotify, or no more instances."""
-
-    def __init__(self, root: Path, changes: Changes) -> None:
         self._root, self._changes = os.path.join(root, ""), changes
         self._notices = Notices()
         #: for the notices and the next two
@@ -141,11 +119,13 @@ class _InotifyFolders:
         self._thread.start()
 
     def enter(self, folder: str) -> None:
+        """Watch also `folder` (relative, "" is the root)."""
         with self._lock:
             if folder not in self._folders:
                 self._add(folder)
 
-    def follow(self, folders: Collection[str]) -> bool:
+    def follow(self, folders: Collection[str]) -> None:
+        """Watch exactly `folders`."""
         wanted = set(folders)
         with self._lock:
             for folder in self._folders - wanted:
@@ -157,9 +137,13 @@ class _InotifyFolders:
         for folder in new:
             with self._lock:
                 refused |= not self._add(folder)
-        return not refused
+        self.complete = not refused
 
     def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:
+        """Report by `touch` changes to files that this program writes: folder → names of files,
+        none for all. Replacing a named file does not count, because this program does that itself.
+        Returns whether the system reports all changes.
+        """
         paths = {os.fspath(folder): frozenset(names) for folder, names in written.items()}
         with self._lock:
             for path in paths.keys() - self._written.keys():
@@ -229,10 +213,13 @@ class _InotifyFolders:
         self._changes.add(f"{folder}/{name}" if folder else name)
 
 
-class _RecursiveWatch:
+class RecursiveWatch:
+    """As InotifyFolders, by one watch of watchdog on the root."""
+
     def __init__(self, root: Path, changes: Changes) -> None:
         from watchdog.observers import Observer  # it calls only `dispatch`
 
+        self.complete = True
         self._root = str(root)
         self._changes = changes
         self._folders: set[str] = set()
@@ -244,9 +231,9 @@ class _RecursiveWatch:
     def enter(self, folder: str) -> None:
         self._folders.add(folder)
 
-    def follow(self, folders: Collection[str]) -> bool:
+    def follow(self, folders: Collection[str]) -> None:
         self._folders = set(folders)
-        return self._observer.is_alive()
+        self.complete = self._observer.is_alive()
 
     def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:  # noqa: ARG002 - it watches the root only
         return False
@@ -267,3 +254,6 @@ class _RecursiveWatch:
                     self._changes.add_all()
                 elif not event.is_directory:
                     self._changes.add(path)
+
+
+FolderWatch = InotifyFolders | RecursiveWatch

@@ -25,7 +25,7 @@ import msgspec
 from cortex.embedders import open_embedder
 from cortex.generation.current import read_current
 from cortex.generation.manifest import Manifest
-from cortex.indexer.folder_watch import Changes, Folders
+from cortex.indexer.folder_watch import Changes, watch_folders
 from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.graph_shards import FACTS
@@ -118,7 +118,7 @@ class _Follower:
         self._stop = stop
         self._pace = pace
         self._changes = Changes()
-        self._folders = Folders(config.root, self._changes)
+        self._folders = watch_folders(config.root, self._changes)
         self._indexer = Indexer(config, open_embedder(config), stop)
         self._manifest: Manifest | None = None
         self._manifest_stat: tuple[int, int, int] | None = None

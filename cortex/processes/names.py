@@ -14,7 +14,8 @@ MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
 class Process:
     """One process of a set.
 
-    `program` and `arguments` are its line of the Procfile (a test compares the two).
+    `program` and `arguments` are its line of the Procfile, which tests/processes/test_names.py
+    writes and checks.
     """
 
     name: str

@@ -108,7 +108,6 @@ class ServedChunks:
         return {} if packed is None else packed.read()
 
     def ids(self, file: str) -> list[str]:
-        """Return the ids of the chunks of a chunk file."""
         packed = self._packed.get(file)
         return [] if packed is None else packed.read_names()[0]
 

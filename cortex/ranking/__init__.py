@@ -7,7 +7,7 @@ scores lines of a function, `related` finds tests and mentions by names, `multi_
 candidates of several projects. docs/RANKING.md.
 """
 
-from cortex.ranking.evidence import score_candidates
+from cortex.ranking.evidence import score_candidates, share_names
 from cortex.ranking.fusion import rank, rank_by_cosine
 from cortex.ranking.names import prepare
 from cortex.ranking.pasted_text import Reading, cite, define, read_question
@@ -26,5 +26,6 @@ __all__ = [
     "rank_by_cosine",
     "read_question",
     "score_candidates",
+    "share_names",
     "weigh",
 ]

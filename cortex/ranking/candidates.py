@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -161,8 +162,9 @@ def _files_of(signals: Signals, files: dict[str, int]) -> Array:
     chunk without a path counts as a file.
     """
     if "" not in signals.paths and _are_plain(signals.paths):
-        numbers = [files.setdefault(path, len(files)) for path in signals.paths]
-        of: Array = np.array(numbers, np.int64)[signals.rows[FILE]]
+        added = [path for path in signals.paths if path not in files]
+        files.update(zip(added, itertools.count(len(files)), strict=False))
+        of: Array = np.array([*map(files.__getitem__, signals.paths)], np.int64)[signals.rows[FILE]]
         return of
     numbers = [files.setdefault(path, len(files)) if split_name(path)[1] else -1 for path in signals.paths]
     out: Array = np.array(numbers, np.int64)[signals.rows[FILE]]

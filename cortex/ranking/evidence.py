@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +55,18 @@ def describe_path(path: str) -> PathProfile:
     return PathProfile(description, name_of(description.stem), name_of(description.folders))
 
 
+def share_names(
+    profile: QuestionProfile, paths: Iterable[str]
+) -> tuple[list[PathTraits], list[float], list[float]]:
+    """Return (the traits of each path; the share of its file's name in the question; the share of
+    its folders' names). Both are cached, so they may be computed ahead.
+    """
+    profiles = list(map(describe_path, paths))
+    stems = profile.shares([path_profile.stem for path_profile in profiles])
+    folders = profile.shares([path_profile.folders for path_profile in profiles])
+    return [path_profile.description for path_profile in profiles], stems, folders
+
+
 @dataclass(frozen=True, slots=True)
 class Cosines:
     """The distribution that makes cosines comparable; `missing` is used for a chunk that the lane
@@ -102,8 +114,7 @@ def signal_values(
     question: str, profile: QuestionProfile, candidates: Candidates, smax: Array
 ) -> dict[str, Array]:
     """Return signal → values for all files."""
-    path_profiles = list(map(describe_path, candidates.paths))
-    descriptions = [path_profile.description for path_profile in path_profiles]
+    descriptions, stems, folders = share_names(profile, candidates.paths)
     penalty = ASKED_PENALTY if profile.tests else 1.0
     test, example, foreign = _KINDS[:, [description.kinds for description in descriptions]]
     best = dict(zip(COLUMNS, candidates.best(candidates.lanes), strict=True))
@@ -115,8 +126,8 @@ def signal_values(
     return {
         "ctop3": body,
         "path": shares(best["path"]),
-        "sshare": np.array(profile.shares([path_profile.stem for path_profile in path_profiles])),
-        "folders": np.array(profile.shares([path_profile.folders for path_profile in path_profiles])),
+        "sshare": np.array(stems),
+        "folders": np.array(folders),
         "defs": defs,
         "comments": shares(_comment_scores(candidates, best["comments"])),
         "defx": best["defx"],

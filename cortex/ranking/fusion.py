@@ -65,7 +65,7 @@ def rank(
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = shares(candidates.lane("body")) + cosine
     if not prepare(question).tests:
-        strength = _weaken_inline_tests(candidates, strength)
+        strength = _weaken_inline_tests(candidates, strength, files)
     picked = dict(zip(_pick_chunks(candidates, files, strength), files.tolist(), strict=True))
     falling = [(-total,) for total in totals[files].tolist()]
     best_chunks = list(islice(_in_order(candidates, list(picked), falling), limit))
@@ -165,16 +165,19 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
     return out
 
 
-def _weaken_inline_tests(candidates: Candidates, strength: Array) -> Array:
-    """Return `strength` with a share of it for the chunks of tests inside of shipped files."""
-    mixed = [path.endswith(inline_tests.ENDING) for path in candidates.paths]
-    if not any(mixed):
+def _weaken_inline_tests(candidates: Candidates, strength: Array, files: Array) -> Array:
+    """Return `strength` with a share of it for those chunks of `files` that are tests inside of
+    shipped files.
+    """
+    mixed = [file for file in files.tolist() if candidates.paths[file].endswith(inline_tests.ENDING)]
+    if not mixed:
         return strength
-    weaker = strength.copy()
-    for at in np.flatnonzero(np.array(mixed)[candidates.file]).tolist():
-        path = candidates.paths[int(candidates.file[at])]
-        if strength[at] > 0 and inline_tests.is_test_chunk(path, candidates.tie(at)[0].decode()):
-            weaker[at] *= INLINE_TESTS
+    weaker, ends = strength.copy(), [*candidates.starts[1:].tolist(), len(strength)]
+    for file in mixed:
+        for at in range(int(candidates.starts[file]), ends[file]):
+            identity = candidates.tie(at)[0].decode()
+            if strength[at] > 0 and inline_tests.is_test_chunk(candidates.paths[file], identity):
+                weaker[at] *= INLINE_TESTS
     return weaker
 
 

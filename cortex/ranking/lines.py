@@ -56,7 +56,6 @@ def fill_short_gaps(numbers: Collection[int]) -> Iterator[int]:
 
 
 def comments_of(lines: Mapping[int, str]) -> set[int]:
-    """Return the numbers of comment and docstring lines."""
     comments, inside = set(), False
     for number, text in lines.items():
         marks = len(_TRIPLE.findall(text)) if '""' in text or "''" in text else 0

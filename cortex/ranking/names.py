@@ -35,7 +35,7 @@ _STEMS = 1 << 13
 _QUESTIONS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # `name_of` makes each once: a key by its identity
 class Name:
     """The parts of a name, and its marks: a question without any of the marks contains no part of
     it.
@@ -81,26 +81,21 @@ class QuestionProfile:
             *map(_letter_mark, words),
         }
         self._worths: dict[str, float] = {}
-        self._shares: dict[tuple[str, ...], float] = {}
+        self._shares: dict[Name, float] = {}
 
     def shares(self, names: Iterable[Name]) -> list[float]:
         """Return for each name the share (0-1) of its parts in the question: mostly 0."""
-        none, cached = self._marks.isdisjoint, self._shares
-        return [
-            0.0
-            if none(name.marks)
-            else cached[name.parts]  # files of a folder are adjacent
-            if name.parts in cached
-            else self._share(name.parts)
-            for name in names
-        ]
+        cached = self._shares
+        return [cached[name] if name in cached else self._share(name) for name in names]
 
-    def _share(self, parts: tuple[str, ...]) -> float:
-        cached = self._worths
-        for piece in parts:
-            if piece not in cached:
-                cached[piece] = self._worth(piece)
-        self._shares[parts] = share = sum([cached[piece] for piece in parts]) / len(parts)
+    def _share(self, name: Name) -> float:
+        share, cached = 0.0, self._worths
+        if not self._marks.isdisjoint(name.marks):
+            for piece in name.parts:
+                if piece not in cached:
+                    cached[piece] = self._worth(piece)
+            share = sum([cached[piece] for piece in name.parts]) / len(name.parts)
+        self._shares[name] = share
         return share
 
     def _worth(self, piece: str) -> float:

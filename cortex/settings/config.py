@@ -189,7 +189,8 @@ class Config:
         """Whether the project's folder in the cache exists and cannot be written: its index is
         served as it is.
         """
-        return not self.security.encrypt_index and self.home.is_dir() and not os.access(self.home, os.W_OK)
+        home = self.home
+        return not (self.security.encrypt_index or os.access(home, os.W_OK)) and home.is_dir()
 
     @property
     def log_dir(self) -> Path:

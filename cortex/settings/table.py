@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from cortex.settings.plug import LOCAL
 
+#: embedders, each with its name in sentences, and the settings that it does not use
 Provider = Literal["static", "http", "local", "onnx"]
+EMBEDDERS = {"static": "the built-in model", "http": "a server", "onnx": "a model in a folder"}
+UNUSED_BY = {
+    "static": ("model", "endpoint", "model_path", "device"),
+    "http": ("model_path", "device"),
+    "onnx": ("endpoint",),
+}
 #: which agent sessions are read: of projects that use memory, of all projects, none
 Sessions = Literal["project", "all", "off"]
 #: when to seal memory: with the index, always, or never

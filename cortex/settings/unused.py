@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING
 
 from cortex.settings.consent.trust import say_ignored
 from cortex.settings.folders.home import project_config, user_config
+from cortex.settings.table import EMBEDDERS, UNUSED_BY
 
 if TYPE_CHECKING:
     from cortex.settings.config import Config
 
 #: names of files that people take for a configuration file, beside config.yml
 _OTHER_NAMES = ("config.yaml", "config.json", "config.toml")
-#: embedder → settings that it does not use
-_UNUSED_BY = {
-    "static": ("model", "endpoint", "model_path", "device"),
-    "http": ("model_path", "device"),
-    "onnx": ("endpoint",),
-}
-#: embedder → its name in sentences
-_EMBEDDERS = {"static": "the built-in model", "http": "a server", "onnx": "a model in a folder"}
 
 
 def say_unused(config: Config) -> str:
@@ -52,14 +45,14 @@ def _unused_by_embedder(config: Config) -> str:
     embedding, default = config.embedding, type(config.embedding)()
     names = [
         f"embedding.{name} ({getattr(embedding, name)!r})"
-        for name in _UNUSED_BY.get(embedding.provider, ())
+        for name in UNUSED_BY.get(embedding.provider, ())
         if getattr(embedding, name) != getattr(default, name)
     ]
     if not names:
         return ""
     return (
         f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect: embedding.provider is "
-        f"{embedding.provider}, {_EMBEDDERS.get(embedding.provider, 'an embedder of its own')}. Set embedding.provider to http with "
+        f"{embedding.provider}, {EMBEDDERS.get(embedding.provider, 'an embedder of its own')}. Set embedding.provider to http with "
         "embedding.endpoint for a server, or to onnx with embedding.model_path for a model in a folder."
     )
 

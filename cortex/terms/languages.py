@@ -1,9 +1,8 @@
 """The table of languages, one row for each, found by file name. A row with a grammar has a query
 file in cortex/indexer/syntax/queries.
 
-To add a language: one row here, that query file (its captures: parse.py beside it), the grammar's
-wheel in pyproject.toml and scripts/requirements.lock, a sample with its golden file in
-tests/golden/indexer, and `scripts/languages.py` for the table in docs/LANGUAGES.md. To add a
+To add a language: one row here, that query file (its captures: parse.py beside it), and the
+grammar's wheel in pyproject.toml; CONTRIBUTING.md has the samples and the generated files. To add a
 configuration format: one row with `keys`.
 """
 
@@ -46,6 +45,8 @@ class Language:
     package_from_folder: bool = False
     clauses: bool = False
     keys: str = ""
+    #: its definitions are nodes of the graph, also without a folder in cortex/graph/languages
+    nodes: bool = True
     #: languages that can call one another, "" for a language on its own
     family: str = ""
     #: a method may be declared in its type and defined in another file (a `.h` counts as C)
@@ -226,10 +227,10 @@ PARSED: tuple[Language, ...] = (
         names=(".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD"),
     ),
     Language("sql", (".sql",), ("tree_sitter_sql", "language"), "sql", comment="--"),
-    Language("html", (".html", ".htm"), ("tree_sitter_html", "language"), "html"),
-    Language("vue", (".vue",), ("tree_sitter_html", "language"), "html"),
-    Language("svelte", (".svelte",), ("tree_sitter_html", "language"), "html"),
-    Language("css", (".css",), ("tree_sitter_css", "language"), "css"),
+    Language("html", (".html", ".htm"), ("tree_sitter_html", "language"), "html", nodes=False),
+    Language("vue", (".vue",), ("tree_sitter_html", "language"), "html", nodes=False),
+    Language("svelte", (".svelte",), ("tree_sitter_html", "language"), "html", nodes=False),
+    Language("css", (".css",), ("tree_sitter_css", "language"), "css", nodes=False),
     Language("json", (".json", ".jsonc", ".json5"), ("tree_sitter_json", "language"), "json", kind="data"),
     Language(
         "markdown",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pkgutil
 import socket
 import subprocess
 import threading
@@ -366,5 +367,6 @@ def test_the_start_is_checked_without_starting_a_server(tmp_path, free_port):
         check_embedder(config(tmp_path, endpoint, provider="local"))
 
 
-def test_every_provider_has_its_line():
+def test_every_provider_has_a_function_that_opens_it():
     assert set(EMBEDDERS) == set(get_args(Provider))
+    assert all(callable(pkgutil.resolve_name(opener)) for opener in EMBEDDERS.values())

@@ -47,7 +47,7 @@ def test_a_writer_waits_for_readers_and_is_not_overtaken():
     first.start()
     assert reading.wait(WAIT_S)
     writer.start()
-    until(lambda: turns.is_taken, "the writer's turn")
+    until(turns._door.locked, "the writer's turn")
     later.start()
     may_finish.set()
     for thread in (first, writer, later):
@@ -85,5 +85,5 @@ def test_a_wait_for_a_turn_ends():
     with turns.read(), turns.read():  # a reader that gave up blocks nobody
         pass
     with turns.write():
-        assert turns.is_taken
-    assert not turns.is_taken
+        assert turns._door.locked()
+    assert not turns._door.locked()

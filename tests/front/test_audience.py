@@ -17,7 +17,7 @@ from cortex.front.mcp.project import Project
 from cortex.front.mcp.prompts import PROMPTS
 from cortex.front.mcp.server import describe, list_for, make_server, run_tool
 from cortex.front.tools import TOOLS, TOOLSETS, choose, find_tool, instruct, offer
-from cortex.front.tools.agent import OFFERS, shorten
+from cortex.front.tools.agent import shorten
 from cortex.system.errors import BadRequest
 from tests.front.test_fast_path import INITIALIZED, call, exchange, initialize, request
 from tests.front.test_fast_path import Twin as FastTwin
@@ -109,6 +109,9 @@ def test_the_list_for_a_program_is_that_of_its_tools():
     tools = choose(("code", "memory"))
     assert list_for(tools, (), "program") == [describe(tool) for tool in tools.values()]
     assert "additionalProperties" in list_for(tools, (), "program")[0]["inputSchema"]
+
+
+OFFERS = {name: tool.form.offer for name, tool in TOOLS.items() if tool.form.offer}
 
 
 @pytest.mark.parametrize("name", OFFERS)

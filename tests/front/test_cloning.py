@@ -268,19 +268,6 @@ def test_an_address_that_is_not_fetched_is_one_sentence(address, sentence, tmp_p
     assert not (tmp_path / "cache" / "clones").exists()
 
 
-def test_a_clone_of_an_earlier_version_whose_owner_has_a_plus_sign_gives_way(url):
-    """Its folder is the one of `a/b/lib` now, and stays if that is what it holds."""
-    address = url.replace("/ada/", "/a+b/")
-    former = cloning.read_address(address).former
-    for origin, stays in ((address, False), (url.replace("/ada/", "/a/b/"), True)):
-        git(clones_base().parent.parent, "init", "-q", former)
-        git(former, "remote", "add", "origin", origin)
-        folder = cloning.fetch(address)
-        assert (folder / "lib.py").exists()
-        assert (folder != former, former.exists()) == (True, stays)
-        assert len(known_projects()) == 1 + stays
-
-
 def test_repositories_in_groups_have_a_place_of_their_own():
     first, other = (cloning.read_address(f"https://git.example/{path}") for path in ("a/b/c", "a/c.git"))
     assert [place.folder.relative_to(clones_base()).as_posix() for place in (first, other)] == [

@@ -1,5 +1,6 @@
 """The commands made from tools: their arguments, output and exit codes."""
 
+import inspect
 import json
 import shlex
 import shutil
@@ -14,7 +15,7 @@ from cortex.front.cli import main as cli
 from cortex.front.cli.commands import all_commands, find, run
 from cortex.front.cli.parsing.command_groups import GROUPS, HEADINGS, headings_of
 from cortex.front.cli.parsing.command_names import ALIASES, command_name
-from cortex.front.cli.parsing.generated import FORMS, PLAIN, make_command
+from cortex.front.cli.parsing.generated import PRINTERS, make_command
 from cortex.front.cli.rendering.shell_words import example_arguments, example_command, for_people
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
@@ -94,15 +95,21 @@ def test_every_tool_has_a_command_with_an_option_for_each_argument(tool, capsys)
 def test_no_two_commands_have_one_name():
     names = [command.name for command in all_commands()]
     assert len(names) == len(set(names))
-    assert set(FORMS) == {*TOOLS, *PEOPLE} - OF_PEOPLE
+
+
+def test_each_form_and_printer_is_of_a_tool():
+    modules = {inspect.getmodule(tool.function) for tool in (*TOOLS.values(), *PEOPLE.values())}
+    forms = {name for module in modules for name in getattr(module, "FORMS", ())}
+    assert forms <= {*TOOLS, *PEOPLE}
+    assert set(PRINTERS) <= set(PEOPLE)
 
 
 @pytest.mark.parametrize("tool", TOOLS_WITH_COMMANDS, ids=lambda tool: tool.name)
 def test_omitted_arguments_are_left_to_the_tool(tool):
-    words = [word.argument for word in FORMS[tool.name].words if not word.optional]
+    words = [word.argument for word in tool.form.words if not word.optional]
     values = {"operation": "callers", "boost": "0.5"}
     arguments = arguments_of(tool.name, *(values.get(word, "x") for word in words))
-    lists = {word.argument for word in FORMS[tool.name].words if word.many}
+    lists = {word.argument for word in tool.form.words if word.many}
     assert arguments == {word: ["x"] if word in lists else values.get(word, "x") for word in words}
 
 
@@ -215,7 +222,7 @@ def test_a_word_too_few_or_too_many_is_named(name, words, sentence):
     ids=lambda tool: tool.name,
 )
 def test_the_example_of_a_tool_is_a_command_with_the_same_arguments(tool, capsys):
-    words = [word.argument for word in FORMS[tool.name].words]
+    words = [word.argument for word in tool.form.words]
     command = example_command(tool, words)
     assert command.startswith(f"cortex {command_name(tool.name)}")
     _, *typed = shlex.split(command)
@@ -382,7 +389,7 @@ def test_a_tool_without_a_form_takes_options_and_prints_its_keys(capsys):
     assert command.run(command.parser().read(["--text", "a", "--times", "2"])) == 0
     assert front.arguments == {"text": "a", "times": "2"}
     assert capsys.readouterr().out == "text: a\n"
-    assert PLAIN.words == ()
+    assert tool.form.words == ()
 
 
 def test_an_alias_names_the_same_command():

@@ -5,6 +5,7 @@ routing rules.
 import dataclasses
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import orjson
@@ -34,6 +35,17 @@ def test_every_tool_and_argument_is_documented(name):
 
 def test_the_page_of_tools_is_what_the_code_and_its_template_give():
     assert (DOCS / "TOOLS.md").read_text() == tools_page.render(), "run scripts/tools_page.py"
+
+
+def test_a_tool_without_a_text_of_its_own_has_a_section_of_its_module(monkeypatch):
+    template = tools_page.TEMPLATE.read_text()
+    shorter = re.sub(r"<!-- tool cortex_outline.*?(?=<!-- tool)", "", template, flags=re.DOTALL)
+    module = sys.modules[TOOLS["cortex_outline"].function.__module__]
+    monkeypatch.setattr(module, "__doc__", "The tool.\n\nThe answer has `path`.\n")
+    page = tools_page.render(shorter)
+    assert page.count("### `cortex_outline`: ") == 1
+    assert "| `path` | string | | File or folder" in page
+    assert "|\n\nThe answer has `path`.\n\n## Tools of memory\n" in page
 
 
 def test_the_tools_of_observations_are_rows_of_one_table():

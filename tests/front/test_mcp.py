@@ -36,7 +36,7 @@ class Twin:
     async def names(self):
         return ()
 
-    async def call(self, tool, arguments):
+    async def call(self, tool, arguments, **_others):
         checked = tool.check(arguments)
         if self.hold is not None:
             await self.hold.wait()
@@ -46,7 +46,7 @@ class Twin:
 class Silent(Twin):
     """A link to workers that do not answer."""
 
-    async def call(self, tool, arguments):
+    async def call(self, tool, arguments, **_others):
         raise (
             Unavailable(f"No worker of {tool.title.partition(' ')[0].lower()} answers.")
             if arguments

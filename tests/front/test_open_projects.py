@@ -1,13 +1,14 @@
 """One front and several projects: the choice of a call's project, and its name in the answer."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
 from cortex.ask.multi_project.fan_out import PROJECTS_MAX
 from cortex.engines.milvus.place import Milvus
 from cortex.front.open_projects import OPEN_MAX, OpenProjects, schema_with_projects
-from cortex.front.project_selection import TRIED_MAX, SelectedProject, reach_all
+from cortex.front.project_selection import TRIED_MAX, reach_all
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -292,10 +293,10 @@ def test_an_unreachable_project_has_its_reason_and_the_others_are_reached(front,
 def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(tmp_path):
     settings = Milvus(uri=str(tmp_path / "lite.db"))
     selections = {
-        name: SelectedProject(
-            Config(root=tmp_path / name, **in_milvus(settings)),
-            None,
-            name == "c",
+        name: SimpleNamespace(
+            config=Config(root=tmp_path / name, **in_milvus(settings)),
+            freshness=None,
+            link=object() if name == "c" else None,
         )
         for name in "abcde"
     }

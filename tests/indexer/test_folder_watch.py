@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.indexer.folder_watch import Changes, Folders
+from cortex.indexer.folder_watch import Changes, watch_folders
 from cortex.indexer.scan import Scanner
 from cortex.settings.config import Config
 from tests.wait_until import until
@@ -31,7 +31,7 @@ def test_each_folder_takes_one_watch_and_an_ignored_one_none(tmp_path):
     for folder in ("src/deep", "node_modules/many/more"):
         (tmp_path / folder).mkdir(parents=True)
     before = watched()
-    folders = Folders(tmp_path, Changes())
+    folders = watch_folders(tmp_path, Changes())
     try:
         folders.follow(["", "src", "src/deep"])
         assert watched() - before == 3
@@ -46,7 +46,7 @@ def test_a_file_saved_behind_the_walk_is_reported(tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
     changes = Changes()
-    folders = Folders(tmp_path, changes)
+    folders = watch_folders(tmp_path, changes)
     entered: list[str] = []
 
     def enter(folder: str) -> None:
@@ -68,7 +68,7 @@ def test_a_file_saved_behind_the_walk_is_reported(tmp_path):
 def test_a_renamed_folder_is_followed_by_its_new_name(tmp_path):
     (tmp_path / "one").mkdir()
     changes = Changes()
-    folders = Folders(tmp_path, changes)
+    folders = watch_folders(tmp_path, changes)
     try:
         folders.follow(["", "one"])
         (tmp_path / "one").rename(tmp_path / "two")
@@ -83,7 +83,7 @@ def test_a_renamed_folder_is_followed_by_its_new_name(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock finds changes of written files")
 def test_a_written_folder_reports_strangers_and_not_the_writer(tmp_path):
     changes = Changes()
-    folders = Folders(tmp_path, changes)
+    folders = watch_folders(tmp_path, changes)
     try:
         assert folders.watch_written({tmp_path: ("state.json",)})
         until(changes.event.is_set)  # earlier changes have no event

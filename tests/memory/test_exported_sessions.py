@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.files.transfer import export_page
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.store.database import NAME
@@ -71,9 +72,9 @@ def test_an_export_gives_the_same_sessions_back_once(library, other, data, tmp_p
 def test_pages_of_an_export_hold_each_session_before_its_exchanges(library):
     records, after = [], ""
     while True:
-        page = library.of(project="").export_records(after, limit=1)
-        records += page["records"]
-        if not (after := page["next"]):
+        page, after = export_page(library.memory, after, 1, "")
+        records += page
+        if not after:
             break
     assert [next(iter(record)) for record in records] == [
         "cortex",

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.files.transfer import export_page
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
@@ -102,14 +103,14 @@ def test_pages_of_an_export_are_complete(memory):
     fill(memory)
     records, after = [], ""
     while True:
-        page = memory.of(project="").export_records(after, limit=2)
-        records += page["records"]
-        if not (after := page["next"]):
+        page, after = export_page(memory.memory, after, 2, "")
+        records += page
+        if not after:
             break
     assert [*records[0]] == ["cortex", "version"]
     assert len(records) == 10
     with pytest.raises(BadRequest, match="after is"):
-        memory.export_records("nowhere")
+        export_page(memory.memory, "nowhere", 2, "")
 
 
 def test_an_export_of_a_project_has_no_notes_of_another(memory, tmp_path):

@@ -1,8 +1,9 @@
-"""The processes of each set."""
+"""The processes of each set. CORTEX_UPDATE_GOLDEN=1 writes the Procfile."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_procfile_lists_the_processes_of_all_sets() -> None:
-    lines = (ROOT / "Procfile").read_text().splitlines()
-    listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
-    processes = [process for kind in KINDS.values() for process in kind.processes]
     stays = {SESSIONS: ["--stay"]}  # the end of one process ends all others of a Procfile
-    assert listed == [
-        (process.name, [process.program, *process.arguments, *stays.get(process.name, ())])
-        for process in processes
-    ]
+    text = "".join(
+        f"{process.name}: {' '.join((process.program, *process.arguments, *stays.get(process.name, ())))}\n"
+        for kind in KINDS.values()
+        for process in kind.processes
+    )
+    if os.environ.get("CORTEX_UPDATE_GOLDEN"):
+        (ROOT / "Procfile").write_text(text)
+    assert (ROOT / "Procfile").read_text() == text
 
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:

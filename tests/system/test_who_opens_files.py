@@ -63,6 +63,10 @@ ALLOWED = {
     ): PACKAGE,
     ("cortex.graph.facts.captures", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
     (
+        "cortex.graph.languages.defaults",
+        "resources.files(package).joinpath(f'{list_name}.txt').read_text",
+    ): PACKAGE,
+    (
         "cortex.indexer.syntax.parse",
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",
     ): PACKAGE,
@@ -102,10 +106,9 @@ ALLOWED = {
     ("cortex.front.http.serving", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.tcp_port", "bind"): "a socket of the network, with a token",
     ("cortex.front.http.tcp_port", "bound.bind"): "a socket of the network, with a token",
-    ("cortex.front.http.projects", "self._link.open"): OTHER,
+    ("cortex.front.project_selection", "self.link.open"): OTHER,
     ("cortex.front.programs.code_library", "self._link.open"): OTHER,
     ("cortex.front.open_projects", "self._own_link.open"): OTHER,
-    ("cortex.front.open_projects", "opened.link.open"): OTHER,
     ("cortex.front.http.app", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     ("cortex.front.mcp.transport.bridge", "io.FileIO"): "wraps standard input, which is open already",

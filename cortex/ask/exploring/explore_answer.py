@@ -211,7 +211,6 @@ def _describe_cut(flow: Flow, excerpts: Mapping[str, Excerpt]) -> str:
 
 
 def entry_of(function: Function, text: str) -> Answer:
-    """Return a definition and its text as an entry of an answer."""
     return {
         "symbol": function.name,
         "file": function.file,

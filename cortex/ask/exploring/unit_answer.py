@@ -218,7 +218,6 @@ class _Candidate:
         return show_whole(self.body).size + self.header_bytes
 
     def entry(self, pieces: Pieces) -> Answer:
-        """Return the entry of the answer."""
         span = self.span
         entry = {"file": span.file, "start": span.start, "end": span.end, "name": self.name}
         entry |= {"note": self.note} if self.copies else {}

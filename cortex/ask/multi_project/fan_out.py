@@ -322,6 +322,5 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
 
 
 def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
-    """Return the sum of the counts."""
     holding = add_up(project_counts.holding for project_counts in counts)
     return WordCounts(chunks=sum(project_counts.chunks for project_counts in counts), holding=holding)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from cortex.ask.exploring.functions import Function, ask_graph
-from cortex.ask.missing_files import describe_left_out, nearest_paths
+from cortex.ask.missing_files import describe_left_out
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Related
 from cortex.ranking.related import pick_names
@@ -18,7 +18,7 @@ from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
-from cortex.terms.text.spelling import means_file
+from cortex.terms.text.spelling import means_file, nearest_paths
 from ipc.messages import GraphSearch, Locate, Located, Place, Spot
 
 #: files that the error for an ambiguous path lists

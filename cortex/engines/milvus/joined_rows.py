@@ -1,14 +1,12 @@
 """The rows of several projects' generations as rows of one: tables are joined, rows are not copied.
 
 A row's key begins with the index of its project. Paths stay as each project has them, so that
-filters work in each; the paths of hits begin with the index, too.
+filters work in each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -18,22 +16,9 @@ from cortex.generation.read import Rows
 from cortex.generation.segments.segment import number_names
 from cortex.ranking.multi_project import KEY_BITS
 from cortex.system.arrays import Array
-from ipc.messages.signals import path_of
 
 
-@dataclass(frozen=True)
-class JoinedRows(RemoteRows):
-    """See `RemoteRows`. `counts`: number of paths of each project."""
-
-    counts: tuple[int, ...] = ()
-
-    @cached_property
-    def hit_paths(self) -> list[str]:
-        numbers = np.repeat(np.arange(len(self.counts)), self.counts).tolist()
-        return [path_of(number, path) for number, path in zip(numbers, self.path_names, strict=True)]
-
-
-def join_rows(parts: Sequence[Rows], scope: ProjectScope, fetched: Fetched) -> JoinedRows:
+def join_rows(parts: Sequence[Rows], scope: ProjectScope, fetched: Fetched) -> RemoteRows:
     """Join `parts`, one for each project of `scope`."""
     segments = tuple(segment for rows in parts for segment in rows.segments)
     sizes = [len(segment.arrays["keys"]) for segment in segments]
@@ -44,7 +29,7 @@ def join_rows(parts: Sequence[Rows], scope: ProjectScope, fetched: Fetched) -> J
     columns, names = _tables(parts)
     path_names = [path for rows in parts for path in rows.path_names]
     first_filled = next((rows for rows in parts if len(rows)), None)
-    return JoinedRows(
+    return RemoteRows(
         generation=scope.newest,
         model=first_filled.model if first_filled else "",
         dimensions=first_filled.dimensions if first_filled else 0,

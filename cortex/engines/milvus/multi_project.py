@@ -159,7 +159,7 @@ class MultiProjectHandler:
             for (rows, _), message in zip(opened, messages, strict=True)
             for key in _shown_keys(rows, message)
         ]
-        self._connect()[1].bring(shown_keys)
+        self._connect()[1].texts(shown_keys)  # one read for all of them
         return Answers(
             tuple(
                 encode(handlers[type(message)](message))
@@ -202,7 +202,7 @@ class MultiProjectHandler:
             numbers = [number for _, number in members]
             scope = ProjectScope(tuple(name for name, _ in members), min(numbers), max(numbers))
             rows = join_rows(parts, scope, fetched)
-            searcher = _MultiProjectSearcher(collection, rows)
+            searcher = RowSearcher(collection, rows, is_current=True)
             handlers = open_handlers(searcher, ExactSnapshot(searcher), takes_unnamed=self._takes_unnamed)
         self._joined[members] = handlers
         while len(self._joined) > JOINED_MAX:
@@ -326,13 +326,6 @@ class MultiProjectHandler:
         state.looked_at, state.why = 0.0, str(error)
         if not isinstance(error, NotFound):
             log.warning("%s in Milvus: %s", name, error)
-
-
-class _MultiProjectSearcher(RowSearcher):
-    """A searcher over several projects; current generations are checked before each request."""
-
-    def look(self) -> None:
-        """Do nothing: see `MultiProjectHandler._bring`."""
 
 
 def _is_recreated(document: Document, before: Document) -> bool:

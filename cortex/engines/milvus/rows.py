@@ -8,6 +8,7 @@ import dataclasses
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from cortex.engines.milvus.storage.removal import continuation_key
 from cortex.generation.read import Rows, join_chunk
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
+from ipc.messages.signals import path_of
 
 #: bytes of cached texts and vectors in one process. Keys are never reused, so no entry gets stale
 KEPT_BYTES = 32 << 20
@@ -49,10 +51,6 @@ class Fetched:
     def vectors(self, keys: Sequence[str]) -> list[Array]:
         """The vectors of rows, float16 [dimensions] each. Raises as `texts`."""
         return self._get_all(self._vectors, keys, self._fetch_vectors)
-
-    def bring(self, keys: Sequence[str]) -> None:
-        """Fetch the texts of rows in one read, before requests for single ones."""
-        self.texts(keys)
 
     def _get_all(self, cache: OrderedDict[str, Any], keys: Sequence[str], fetch: Any) -> list[Any]:
         wanted = dict.fromkeys(keys)
@@ -111,10 +109,20 @@ def _size(entry: tuple[bytes, bytes] | Array) -> int:
 
 @dataclass(frozen=True)
 class RemoteRows(Rows):
-    """See `Rows`; texts and vectors come from Milvus in place of segments."""
+    """See `Rows`; texts and vectors come from Milvus in place of segments. `counts`: in joined rows
+    the number of paths of each project; the paths of hits then begin with the project's index.
+    """
 
     fetched: Fetched = field(kw_only=True)
     scope: ProjectScope = field(kw_only=True)
+    counts: tuple[int, ...] = ()
+
+    @cached_property
+    def hit_paths(self) -> list[str]:
+        if not self.counts:
+            return super().hit_paths
+        numbers = np.repeat(np.arange(len(self.counts)), self.counts).tolist()
+        return [path_of(number, path) for number, path in zip(numbers, self.path_names, strict=True)]
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
         head, raw = self._fetch(np.array([ordinal]))[0]

@@ -29,10 +29,13 @@ LOOKED_AGAIN_S = 30.0
 
 @dataclass
 class RowSearcher:
-    """Searches one generation. Frozen, except for the time of the last check."""
+    """Searches one generation, or one of each of several projects. Frozen, except for the time of
+    the last check. `is_current`: the caller checks before each request that rows still exist.
+    """
 
     collection: Collection
     rows: RemoteRows
+    is_current: bool = False
     _looked_at: float = field(default_factory=time.monotonic)
 
     def best(
@@ -122,7 +125,7 @@ class RowSearcher:
         from cortex.engines.milvus.storage.documents import read_document
 
         now = time.monotonic()
-        if now - self._looked_at < LOOKED_AGAIN_S:
+        if self.is_current or now - self._looked_at < LOOKED_AGAIN_S:
             return
         document = read_document(self.collection)
         if document is not None and self.rows.generation < min(sorted(document.published)[-2:], default=0):

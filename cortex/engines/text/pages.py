@@ -13,7 +13,6 @@ import numpy as np
 from cortex.engines.chunks.fetch import cut_chunk, fit_chunks
 from cortex.engines.text.matches.every_line import order_every_line, show_every_line
 from cortex.engines.text.matches.highlight import (
-    Needle,
     Span,
     find_spans,
     leaf_masker,
@@ -39,7 +38,7 @@ from cortex.engines.text.matches.overlaps import KeyIndex, ScoredRows
 from cortex.engines.text.matches.scan import Scanned, mark_matches
 from cortex.engines.text.matches.verify import KeywordQuery
 from cortex.generation.read import Rows
-from cortex.query.tree import Leaf, Node, Regex, leaves
+from cortex.query.tree import Leaf
 from cortex.system.arrays import Array
 from ipc.messages import ExactHits, ExactSearch
 
@@ -127,7 +126,7 @@ class Pages:
     ) -> ExactHits:
         """`base` with the chunks of one page."""
         best = select_page(outcome.rows, self._ids.ranks, *page_of(request))
-        rows, needles = self._rows, self._make_needles(query.node)
+        rows, needles = self._rows, make_needles(query.terms[:_LEAVES_MARKED], self._near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         heads = rows.cuts("chunk", best.ordinals) if not request.bare else []
@@ -186,12 +185,6 @@ class Pages:
             omitted=order.omitted(slice(skipped, end)),
         )
 
-    def _make_needles(self, node: Node) -> dict[Leaf, list[Needle]]:
-        """The needles of the terms, without those that `case:yes` or `word:yes` narrows."""
-        expressions = {leaf.position for leaf in leaves(node) if isinstance(leaf, Regex)}
-        terms = [leaf for leaf in leaves(node) if leaf.position not in expressions]
-        return make_needles(terms[:_LEAVES_MARKED], self._near)
-
     def _mark_chunks(
         self,
         query: KeywordQuery,
@@ -201,7 +194,7 @@ class Pages:
         """Mark the chunks `best`, as many as time allows: (their texts, leaf of the query → its
         spans).
         """
-        needles = self._make_needles(query.node)
+        needles = make_needles(query.terms[:_LEAVES_MARKED], self._near)
         wanted = [expression for expression in query.expressions if not expression.excluded]
         raws = self._rows.cuts("text", best.ordinals)
         places = {at: known_marks[row] for at, row in enumerate(best.ordinals.tolist()) if row in known_marks}

@@ -122,7 +122,7 @@ class TextSnapshot:
                 filters,
                 lambda: self._finder.filter_query(filters),
                 self._finder.folds.alone,
-                self._matching.locate,
+                self._matching.key_index.locate,
             )
             self._sieves[filters] = sieve
         return sieve

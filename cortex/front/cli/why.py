@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.missing_files import nearest_paths
 from cortex.front.cli.parsing.generated import Folders, ask_workers
 from cortex.front.tools import TOOLS
 from cortex.ranking.traces import KNOWN_ENDINGS
@@ -20,6 +19,7 @@ from cortex.settings.folders.home import open_home
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 from cortex.system.folders import path_names
 from cortex.system.terminal import print_text
+from cortex.terms.text.spelling import nearest_paths
 
 #: the end of a source file's name
 _ENDING = re.compile(rf"\.{KNOWN_ENDINGS}$", re.IGNORECASE)

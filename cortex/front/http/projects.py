@@ -16,18 +16,12 @@ from typing import Any, Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
-from cortex.ask.query_context import Member, QueryContext
+from cortex.ask.query_context import QueryContext
 from cortex.front.http.access.tokens import Bearer, Forbidden, moved_folders, names_of, opens_names
 from cortex.front.http.metrics import Metrics
 from cortex.front.link import Link, Others
-from cortex.front.open_projects import may_name_project
-from cortex.front.project_selection import (
-    PROJECT,
-    SelectedProject,
-    asks_projects,
-    choose_projects,
-    reach_all,
-)
+from cortex.front.open_projects import NamedProjects
+from cortex.front.project_selection import OpenProject
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.front.usage import Usage
@@ -52,64 +46,31 @@ class Ending(Protocol):
     async def close(self) -> None: ...
 
 
-class Hosted:
-    """One project of this server. Use it in one event loop."""
+class Hosted(OpenProject):
+    """One project of this server."""
 
     def __init__(self, name: str, config: Config, metrics: Metrics, make: Callable[[Config], Link]) -> None:
-        self.name, self.config, self.metrics = name, config, metrics
-        self.tools = choose(config.server.toolsets)
-        self._make = make
+        super().__init__(name, config, make)
+        self.metrics, self.tools = metrics, choose(config.server.toolsets)
         self._usage = Usage(config, functools.partial(metrics.note, name))
-        self._link: Link | None = None
-        self._used = 0
-        self._left = 0.0
         #: kind → resource that is closed with the project
         self.resources: dict[str, Ending] = {}
-        self._freshness = Freshness(config)
-
-    @property
-    def freshness(self) -> Freshness:
-        return self._link.freshness if self._link is not None else self._freshness
-
-    @property
-    def selection(self) -> SelectedProject:
-        """The project for a call to several."""
-        return SelectedProject(self.config, self.freshness, self._link is not None)
-
-    @contextlib.contextmanager
-    def use(self) -> Iterator[None]:
-        """Open the project, and keep it open during the block."""
-        if self._link is None:
-            self._link = self._make(self.config)
-            self._link.open()
-        self._used += 1
-        try:
-            yield
-        finally:
-            self._used -= 1
-            self._left = time.monotonic()
 
     @property
     def is_idle(self) -> bool:
-        idle_s = time.monotonic() - self._left
-        return self._link is not None and not self._used and idle_s >= self.config.server.idle_exit_s
+        idle_s = time.monotonic() - self.ended
+        return self.link is not None and not self.calls and idle_s >= self.config.server.idle_exit_s
 
     async def close(self) -> None:
         self._usage.flush()
         resources, self.resources = list(self.resources.values()), {}
         for resource in resources:
             await resource.close()
-        link, self._link = self._link, None
-        if link is not None:
-            await link.close()
+        await super().close()
 
     async def reach(self, until: float) -> QueryContext:
-        """Return the context for a call to several projects. Call it inside `use`. Raises
-        CortexError.
-        """
-        assert self._link is not None
         try:
-            return await self._link.reach(until)
+            return await super().reach(until)
         except CortexError as error:
             self._hide_path(error)
             raise
@@ -129,11 +90,10 @@ class Hosted:
         _check_right(tool, arguments, bearer)
         caller = replace(caller, code_alone=bool(bearer.projects))
         try:
-            with self._usage.count(tool.name, arguments, agent=caller.agent) as call, self.use():
-                assert self._link is not None
+            with self._usage.count(tool.name, arguments, agent=caller.agent) as call, self.use() as link:
                 async with asyncio.timeout(self.config.server.deadline_s + GRACE_S):
                     more = () if others is None else (others,)
-                    call.answer = answer = await self._link.call(tool, arguments, caller, *more)
+                    call.answer = answer = await link.call(tool, arguments, caller, *more)
                     return answer
         except TimeoutError as error:
             raise Unavailable("The call did not end within its deadline; ask again.") from error
@@ -147,23 +107,38 @@ class Hosted:
             error.args = (str(error).replace(str(self.config.root), self.name),)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientLink:
+@dataclass(frozen=True)
+class ClientLink(NamedProjects):
     """One client's connection to its project, and to other projects of this server by name, with
     the interface of a Link for the MCP server.
     """
 
     projects: Projects
-    hosted: Hosted
+    home: Hosted
     bearer: Bearer
     caller: Caller
 
     @property
     def freshness(self) -> Freshness:
-        return self.hosted.freshness
+        return self.home.freshness
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        return await self.projects.ask(self.hosted, tool, arguments, self.bearer, self.caller)
+    async def refresh(self) -> None:
+        """Do nothing: the projects of a server stay the same."""
+
+    def usable(self) -> list[str]:
+        return self.projects.names(self.bearer)
+
+    def find(self, name: str) -> Hosted:
+        return self.projects.find(name, self.bearer)
+
+    async def ask(
+        self,
+        project: OpenProject,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        others: Others | None = None,
+    ) -> dict[str, Any]:
+        return await self.projects[project.name].call(tool, arguments, self.bearer, self.caller, others)
 
 
 class Projects(Mapping[str, Hosted]):
@@ -210,51 +185,6 @@ class Projects(Mapping[str, Hosted]):
         """Return the names that `bearer` may use, `hosted` first; () if there is no other."""
         others = [name for name in self.names(bearer) if name != hosted.name]
         return (hosted.name, *others) if others else ()
-
-    async def ask(
-        self,
-        hosted: Hosted,
-        tool: Tool,
-        arguments: Mapping[str, Any] | None,
-        bearer: Bearer,
-        caller: Caller,
-    ) -> dict[str, Any]:
-        """Return the tool's answer for the project in its arguments, by default `hosted`.
-
-        The answer names the project if there are several. Raises as `find` and `Hosted.call`.
-        """
-        names = self.names(bearer)
-        call_arguments = dict(arguments or {})
-        if asks_projects(tool, call_arguments):
-            return await self._ask_projects(hosted, tool, call_arguments, bearer, caller)
-        if len(names) < 2 or not may_name_project(tool, call_arguments):
-            return await hosted.call(tool, arguments, bearer, caller)
-        if PROJECT not in tool.schema["properties"] or call_arguments.get(PROJECT) in names:
-            name = call_arguments.pop(PROJECT, None)
-            hosted = self.find(name, bearer) if name else hosted
-        return await hosted.call(tool, call_arguments, bearer, caller) | {PROJECT: hosted.name}
-
-    async def _ask_projects(
-        self,
-        hosted: Hosted,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        bearer: Bearer,
-        caller: Caller,
-    ) -> dict[str, Any]:
-        """As `ask`, for all projects that the arguments mean and `bearer` may use."""
-        with contextlib.ExitStack() as used:
-
-            async def others(patterns: Sequence[str], until: float) -> list[Member]:
-                names = choose_projects(patterns, self.names(bearer))
-
-                async def reach(name: str) -> QueryContext:
-                    used.enter_context(self[name].use())
-                    return await self[name].reach(until)
-
-                return await reach_all(names, lambda name: self[name].selection, reach)
-
-            return await hosted.call(tool, arguments, bearer, caller, others)
 
     async def close_idle(self) -> None:
         """Close idle projects, in an endless loop."""

@@ -56,7 +56,6 @@ def json_response(value: Any) -> Response:
 
 
 def status_of(error: CortexError) -> int:
-    """Return the status of the answer for an error."""
     if isinstance(error, RequestRefused):
         return error.status
     if error.code == "forbidden":

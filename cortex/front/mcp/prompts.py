@@ -104,7 +104,6 @@ DEFAULTS = {"change": "what `git diff` shows", "near": "not known"}
 
 
 def list_prompts() -> dict[str, Any]:
-    """Return the answer of prompts/list."""
     return {
         "prompts": [
             {

@@ -36,7 +36,6 @@ def list_resources(*, memory: bool = False) -> dict[str, Any]:
 
 
 def list_templates(*, memory: bool = False) -> dict[str, Any]:
-    """Return the answer of resources/templates/list."""
     described = "The types and functions of a file or folder, with signatures and lines."
     outline = _entry("outline-of", "Map of a file", described, uriTemplate=TEMPLATE)
     described = "A note with its edges and the notes at their other ends."

@@ -1,8 +1,8 @@
 """Answers as plain text, for agents and people: one function, for the answer of any tool.
 
 lines.py has the lines and their styles, values.py and notes.py single values and notes, parts.py
-the parts that several tools share, code.py, graph.py and memory.py each tool's own. omissions.py
-lists the keys without a line, with the reasons.
+the parts that several tools share, code.py, graph.py and memory.py those of one tool, which its
+form names. omissions.py lists keys without a line, with the reasons.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cortex.front.text import code, memory
+from cortex.front.form import PLAIN
 from cortex.front.text.lines import Page
 from cortex.front.text.parts import Drawer
+from cortex.front.tools import PEOPLE, TOOLS
 
 
 def render(tool: str, answer: Mapping[str, Any], *, arguments: Mapping[str, Any] | None = None) -> str:
@@ -32,6 +33,6 @@ def draw(
 ) -> Page:
     """As `render`, in styled lines. `for_person`: with the words and options of the shell."""
     page = Page(arguments=arguments or {}, for_person=for_person)
-    drawer = code.DRAWERS.get(tool) or memory.DRAWERS.get(tool) or Drawer()
-    drawer.draw(page, answer)
+    form = next((tools[tool].form for tools in (TOOLS, PEOPLE) if tool in tools), PLAIN)
+    (form.text or Drawer()).draw(page, answer)
     return page

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from cortex.front.text.graph import draw_graph
 from cortex.front.text.lines import (
     FAINT,
     GAP,
@@ -379,46 +378,11 @@ def _draw_function(page: Page, row: Answer, before: str) -> None:
     numbered(page, _gapped(row["text"], 0 if row.get("stale") else row["start_line"]))
 
 
-_HITS = frozenset(
-    (
-        "results",
-        "total",
-        "total_found",
-        "total_returned",
-        "query",
-        "match_type",
-        "more",
-        "omitted",
-        "places",
-        "next_offset",
-    )
+#: the hits of cortex_search and cortex_exact
+RESULTS = Drawer(
+    draw_results,
+    frozenset(
+        "results total total_found total_returned query match_type more omitted places next_offset".split()
+    ),
+    needs=("results",),
 )
-_GRAPH = frozenset(
-    (
-        "operation",
-        "target",
-        "file",
-        "results",
-        "total_found",
-        "total_returned",
-        "summary",
-        "candidates",
-        "next_offset",
-    )
-)
-_OUTLINE = frozenset(
-    "path results total_found total_returned symbols_shown entry_points entry_points_total".split()
-)
-_PATTERN = frozenset(("pattern", "language", "results", "total_found", "total_returned", "files_searched"))
-_PICTURE = frozenset(("path", "functions", "callers", "may_break", "documents", "not_indexed"))
-
-DRAWERS: dict[str, Drawer] = {
-    "cortex_search": Drawer(draw_results, _HITS, needs=("results",)),
-    "cortex_exact": Drawer(draw_results, _HITS, needs=("results",)),
-    "cortex_graph": Drawer(draw_graph, _GRAPH, needs=("results",)),
-    "cortex_outline": Drawer(draw_outline, _OUTLINE, needs=("results",)),
-    "cortex_pattern": Drawer(draw_pattern, _PATTERN, needs=("results",)),
-    "cortex_explore": Drawer(draw_picture, _PICTURE, needs=("functions",)),
-    "code_context": Drawer(draw_context, frozenset(("hits",)), needs=("hits",)),
-    "find_related": Drawer(draw_related, frozenset(("target", *RELATED)), needs=("similar",)),
-}

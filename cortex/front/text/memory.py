@@ -7,7 +7,6 @@ from cortex.front.text.notes import draw_row, note_newer
 from cortex.front.text.parts import Drawer
 from cortex.front.text.values import Answer, flat
 from cortex.front.tools.memory.fence import unfenced, unmarked
-from cortex.terms.observations import ROWS
 
 
 def draw_rows(page: Page, answer: Answer) -> None:
@@ -78,25 +77,15 @@ def _replace(page: Page, number: int, old: int) -> str:
     return f'Replaces one? {{"id": "{number}", "supersedes": ["{old}"]}}'
 
 
-_WRITTEN = Drawer(
+#: found notes, an answer of a write, and observations
+NOTES = Drawer(draw_rows, frozenset(("results", "message")), needs=("results",))
+WRITTEN = Drawer(
     draw_written,
     frozenset(("id", "number", "message", "removed", "warnings", "closed", "similar")),
     needs=("message",),
 )
-
-_OBSERVATIONS = frozenset(("results", "observations", "count", "total_count"))
-
-DRAWERS: dict[str, Drawer] = {
-    "cortex_recall": Drawer(draw_rows, frozenset(("results", "message")), needs=("results",)),
-    "memory_search": Drawer(draw_rows, frozenset(("results", "message")), needs=("results",)),
-    "cortex_briefing": Drawer(draw_briefing, frozenset(("briefing",)), needs=("briefing",)),
-    "cortex_traverse": Drawer(
-        draw_walk, frozenset(("nodes", "edges", "node_count", "edge_count")), needs=("nodes",)
-    ),
-    "cortex_store": _WRITTEN,
-    "cortex_relate": _WRITTEN,
-    "memory_edit": _WRITTEN,
-    "memory_forget": _WRITTEN,
-    "memory_rate": _WRITTEN,
-}
-DRAWERS |= dict.fromkeys(ROWS, Drawer(draw_observations, _OBSERVATIONS, ("results", "observations")))
+OBSERVATIONS = Drawer(
+    draw_observations,
+    frozenset(("results", "observations", "count", "total_count")),
+    needs=("results", "observations"),
+)

@@ -1,6 +1,7 @@
 """The table of tools: MCP, HTTP and the command line are made from it.
 
-Each tool is one function in a file of its own; the tools of observations are rows of a table.
+Each tool is one function in a file of its own; the tools of observations are rows of a table. FORMS
+of a function's module has its form by its name (cortex.front.form).
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import functools
 import importlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from cortex.ask.query_context import Audience
+from cortex.front.form import PLAIN, Form
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.agent import INSTRUCTIONS as AGENT_INSTRUCTIONS
 from cortex.system.errors import Misconfigured
@@ -68,7 +70,7 @@ TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
         _tool("code.graph:cortex_graph", "Find callers and dependencies"),
         _tool("code.outline:cortex_outline", "Outline a file, a folder or the project"),
         _tool("code.pattern:cortex_pattern", "Find code by its syntax"),
-        _tool("code.context:code_context", "Find excerpts by meaning"),
+        _tool("code.context:code_context", "Find excerpts by meaning", also="FOR_CLIENTS"),
         _tool("code.related:find_related", "Find related code, tests and documents"),
     ),
     "memory": (
@@ -148,7 +150,9 @@ class _Tools(Mapping[str, Tool]):
 def _make(line: ToolEntry) -> Tool:
     name, _, function = line.function.partition(":")
     module = importlib.import_module(name)
-    also = {"asks": line.asks} | (getattr(module, line.also) if line.also else {})
+    forms: Mapping[str, Form] = getattr(module, "FORMS", {})
+    also: dict[str, Any] = {"asks": line.asks} | (getattr(module, line.also) if line.also else {})
+    also["form"] = forms.get(function, PLAIN)
     return make_tool(getattr(module, function), line.title, reads=line.reads, destroys=line.destroys, **also)
 
 

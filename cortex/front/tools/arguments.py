@@ -41,6 +41,14 @@ MaxTokens = Annotated[
     int,
     Meta(description="Answer size."),
 ]
+#: arguments in the offers of tools that find hits
+OFFERED = {
+    "limit": "Results.",
+    "chunk_types": "code, documentation, symbols, definitions or data.",
+    "tags": 'Match all: "go", "test", a path.',
+    "paths": 'Globs: "src/**".',
+    "max_tokens": "Size of the answer.",
+}
 
 
 def make_filters(

@@ -1,8 +1,8 @@
 """The languages of the graph: a folder for each, and the table of them, which a Project gets.
 
 `facts/`, `sweep/` and `resolution/` name no language. A folder has `language.py` with one or more
-`Language` objects, the queries `<name>.scm` and `values/<name>.scm`, and modules of its own. A
-`Language` consists of
+`Language` objects, the queries `<name>.scm` and `values/<name>.scm`, lists of the library's names
+`<list>.txt`, and modules of its own. A `Language` consists of
 
 * `syntax` (facts/grammars.py): node types of expressions, the package with the queries, readers of
   arguments, parameters, imports and packages;

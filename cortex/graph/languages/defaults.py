@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 from tree_sitter import Node
 
 from cortex.graph.facts.facts import DEFAULT
@@ -24,6 +26,12 @@ JVM = Rules(
     blocks=True,
     renamed_calls=frozenset({"copy"}),
 )
+
+
+def read_names(package: str, list_name: str) -> frozenset[str]:
+    """Return the names in `<list_name>.txt` beside the queries of `package`; # begins a comment."""
+    text = resources.files(package).joinpath(f"{list_name}.txt").read_text("utf-8")
+    return frozenset(name for line in text.splitlines() if not line.startswith("#") for name in line.split())
 
 
 def with_default(name: Node, declared: str) -> str:

@@ -32,7 +32,6 @@ _TEMPLATE = "tsx"
 
 
 def component_facts(source: Source, component: Component, sha256: str) -> Facts:
-    """Return the facts of a component or HTML page."""
     facts = Facts(source.path, component.language, sha256)
     if component.script:
         facts = _extract(source, component.script, component.language, sha256)

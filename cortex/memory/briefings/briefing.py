@@ -203,7 +203,6 @@ def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
 
 
 def _agent_sections(choice: _Choice, agent_note: Note) -> Iterator[Section]:
-    """Yield the sections of an agent that has a note."""
     links, room = choice.memory.links, len(choice.mask)
     applied = {
         edge.target if edge.source == agent_note.number else edge.source

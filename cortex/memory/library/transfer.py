@@ -14,16 +14,11 @@ from cortex.memory.files.transfer import (
     SLICE_S,
     Report,
     export_file,
-    export_page,
     import_file,
     import_records,
 )
 from cortex.memory.library.view import View
 from cortex.memory.store.copies import back_ups
-from cortex.terms.bounds import check_page
-
-#: records in one page of an export
-EXPORT_MAX = 1_000
 
 
 class Transfer(View):
@@ -56,12 +51,6 @@ class Transfer(View):
             self._memory, Path(file).expanduser().absolute(), self._project, trusted=trusted
         )
         return report.answer()
-
-    def export_records(self, after: str = "", *, limit: int = 200) -> dict[str, Any]:
-        """A page of all records: {"records", "next"}; "next" is "" at the end."""
-        check_page(limit, EXPORT_MAX)
-        records, following = export_page(self._memory, after, limit, self._project)
-        return {"records": records, "next": following}
 
     def export_file(self, file: str) -> Generator[None, None, dict[str, Any]]:
         """Write all records as lines of JSON, in slices."""

@@ -8,8 +8,6 @@ import contextlib
 import os
 import secrets
 import shlex
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -19,6 +17,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Connection, Dialect, Select, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 
+from cortex.memory.migrations import bring_up_to_date
 from cortex.memory.store import copies
 from cortex.memory.store.driver import PLAIN, READS, Driver
 from cortex.memory.store.folder_sealing import apply_sealing
@@ -26,15 +25,15 @@ from cortex.memory.store.tables import VERSION
 from cortex.memory.team import postgresql
 from cortex.memory.team.postgresql import Server, Shared
 from cortex.system import files
-from cortex.system.errors import Damaged, Misconfigured, Occupied, Unavailable
+from cortex.system.errors import Damaged, Occupied, Unavailable
 from ipc.locks import hold
 
 #: names of the database file and of the owner's lock file
 NAME, LOCK = "memory.sqlite3", "memory.lock"
 #: name and length in bytes of the secret that erased notes are hashed with
 KEY, KEY_BYTES = "memory.key", 32
-#: seconds: limit of a migration; wait for the owner's lock
-MIGRATION_S, LOCK_S = 600.0, 1.0
+#: seconds to wait for the owner's lock
+LOCK_S = 1.0
 #: rows of an index that SQLite samples for its statistics
 ANALYSED = 400
 #: in the error of a text whose bytes are no UTF-8: the file is damaged there
@@ -220,27 +219,11 @@ class Database:
         version = self._version()
         if version == VERSION:
             return
-        if version > VERSION:
-            raise Misconfigured(
-                f"The memory in {self.path} was written by a newer Cortex (version {version} of the store; this one "
-                f"knows {VERSION}): upgrade this one."
-            )
-        if version:
+        if version and version < VERSION:
             self.back_up()
         self._engine.dispose()
-        # In a separate process: the modules that make tables are needed rarely.
-        command = [sys.executable, "-P", "-m", "cortex.memory.migrations", str(self.path)]
-        try:
-            # the key goes to standard input: arguments are visible in a list of processes
-            key = self.driver.key.hex().encode()
-            done = subprocess.run(
-                command, input=key, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/"
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unavailable(f"The memory in {self.path} cannot be brought up to date: {error}.") from error
-        if done.returncode:
-            last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-            raise Unavailable(f"The memory in {self.path} cannot be brought up to date: {last}")
+        key = self.driver.key.hex()
+        bring_up_to_date(version, self.label, (str(self.path),), key, lambda text: text.rpartition("\n")[2])
 
     def _version(self) -> str:
         """The version of the stored tables; "" for an empty file."""

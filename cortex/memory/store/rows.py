@@ -109,5 +109,4 @@ def note_of_revision(revision: Mapping[str, Any]) -> Note:
 
 
 def edge_of(row: Any) -> Edge:
-    """The edge of a row with the columns of the table."""
     return Edge(**{name: getattr(row, name) for name in _OF_EDGE})

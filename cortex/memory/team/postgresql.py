@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +44,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import QueuePool
 
+from cortex.memory.migrations import bring_up_to_date
 from cortex.memory.store.driver import PLAIN
 from cortex.memory.store.tables import METADATA, VERSION
 from cortex.settings.postgresql import CLIENT_KEEPALIVE, SERVER_KEEPALIVE
@@ -63,8 +62,6 @@ TEAM = re.compile(r"[a-z][a-z0-9_]{0,47}")
 NOT_TEAMS = ("public", "information_schema")
 #: seconds for a connection, a statement, and the team's lock
 CONNECT_S, STATEMENT_S, LOCK_S = 4, 10, 5
-#: seconds for a migration
-MIGRATION_S = 600.0
 #: seconds to wait for the lock of the data folder
 OWNER_S = 1.0
 
@@ -294,29 +291,9 @@ class Shared:
         version = self._version()
         if version == VERSION:
             return
-        if version > VERSION:
-            raise Misconfigured(
-                f"The memory in {self.label} was written by a newer Cortex (version {version} of the store; this one "
-                f"knows {VERSION}): upgrade this one."
-            )
         self._engine.dispose()
-        command = [sys.executable, "-P", "-m", "cortex.memory.migrations"]
-        stdin = f"{self._url.render_as_string(hide_password=False)}\n{self._team}"
-        try:
-            done = subprocess.run(
-                command, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/", input=stdin.encode()
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unavailable(f"The memory in {self.label} cannot be brought up to date: {error}.") from error
-        if done.returncode:
-            lines = [line for line in done.stderr.decode(errors="replace").splitlines() if line.strip()] or [
-                ""
-            ]
-            last = next((line for line in lines if line.startswith("psycopg.")), lines[-1])
-            raise Unavailable(
-                f"The memory in {self.label} cannot be brought up to date: {last.rpartition(') ')[2]}; a role that "
-                "may create tables there must open it once with this version."
-            )
+        address = self._url.render_as_string(hide_password=False)
+        bring_up_to_date(version, self.label, (), f"{address}\n{self._team}", _explain_failure)
 
     def _version(self) -> str:
         """The version of the stored tables; "" for none."""
@@ -338,6 +315,13 @@ class Shared:
                 connection.execute(insertion, {"id": uuid6.uuid7().hex, "key": secrets.token_bytes(32)})
                 store_id = connection.execute(id_query).scalar_one()
         return str(store_id)
+
+
+def _explain_failure(output: str) -> str:
+    """Return the server's error in the output of a migration, and what to do."""
+    lines = [line for line in output.splitlines() if line.strip()] or [""]
+    last = next((line for line in lines if line.startswith("psycopg.")), lines[-1])
+    return f"{last.rpartition(') ')[2]}; a role that may create tables there must open it once with this version."
 
 
 def set_key(connection: Connection, key: bytes) -> None:

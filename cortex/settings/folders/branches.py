@@ -40,7 +40,6 @@ class Head:
 
 
 def head_of(folder: Path) -> Head:
-    """Return the head of the work tree around a folder."""
     real = Path(os.path.realpath(folder))
     for root in (real, *real.parents):
         place = root / ".git"

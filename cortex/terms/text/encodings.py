@@ -161,7 +161,6 @@ def find_codec(name: str) -> str:
 
 
 def encoding_name(codec: str) -> str:
-    """Return the name of a codec for people."""
     named = _NAMES.get(codec)
     if named is None:
         named = (

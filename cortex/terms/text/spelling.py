@@ -5,16 +5,22 @@ Pure and without an index: the callers that have the names decide which reading 
 
 from __future__ import annotations
 
+import difflib
 import json
 import posixpath
 import re
 import unicodedata
 import urllib.parse
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cortex.terms.code import mangled_names
+from cortex.terms.ids import stem_of
 from cortex.terms.languages import expand_language
 
+#: nearest paths of an unknown one, and how alike their names are: the second only if the first has
+#: none
+NEAREST_MAX, _CUTOFFS = 3, (0.75, 0.5)
 #: longest name that gets other readings, in characters; longer ones are pasted texts
 NAME_CHARS_MAX = 2_000
 #: readings of one name
@@ -328,3 +334,18 @@ def _unquoted(text: str) -> str:
     while len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'`":
         text = text[1:-1].strip()
     return text
+
+
+def nearest_paths(path: str, listed: Iterable[str], most: int = NEAREST_MAX) -> list[str]:
+    """Return the paths of `listed` that are most like `path`: of the same or a similar name."""
+    name = fold_path(path).rstrip("/").rpartition("/")[2]
+    by_name: dict[str, list[str]] = {}
+    for other in listed:
+        by_name.setdefault(fold_path(other).rpartition("/")[2], []).append(other)
+    stem = stem_of(name)
+    names = [other for other in by_name if other == name or stem_of(other) == stem]
+    for cutoff in _CUTOFFS:
+        names = names or difflib.get_close_matches(name, by_name, n=most, cutoff=cutoff)
+    paths = [other for close in dict.fromkeys(names) for other in sorted(by_name[close])]
+    paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
+    return paths[:most]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
-from cortex.terms.ids import stem_of
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.text.spelling import fold_path, means_file
+from cortex.terms.text.spelling import fold_path, means_file, nearest_paths
 
 
 class PathIndex:
@@ -28,15 +26,8 @@ class PathIndex:
         return [number for number in self.files(path) if means_file(path, self._graph.names[number])]
 
     def nearest(self, path: str, count: int) -> list[str]:
-        """The paths that are most like an unknown one: of the same name, else of a similar one."""
-        name = path.rstrip("/").rpartition("/")[2].lower()
-        stem = stem_of(name)
-        names = [other for other in self._by_name if other == name or stem_of(other) == stem]
-        for cutoff in (0.75, 0.5):
-            names = names or difflib.get_close_matches(name, self._by_name, n=count, cutoff=cutoff)
-        paths = ["/".join(parts) for other in names for parts, _ in self._by_name[other]]
-        paths.sort(key=lambda other: -difflib.SequenceMatcher(None, other, path).ratio())
-        return paths[:count]
+        """See `nearest_paths`."""
+        return nearest_paths(path, (self._graph.names[number] for number in self._files), count)
 
     def files(self, path: str) -> list[int]:
         """The files whose paths end as `path` does, or with which `path` ends; without any,

@@ -206,7 +206,6 @@ class _LineClassifier:
         return True
 
     def _word_bounds(self, start: int, end: int) -> tuple[int, int]:
-        """The bounds of the word around the span."""
         text = self._text
         if start and (text[start - 1].isalnum() or text[start - 1] == "_"):
             before = text[max(0, start - WORD_CHARS) : start]

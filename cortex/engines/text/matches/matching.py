@@ -83,10 +83,6 @@ class Matching:
             matching[best.ordinals] = True
         return best, count, self.matching_rows(node) if matching is None else matching
 
-    def locate(self, keys: Array) -> Array:
-        """Ordinals of keys, as Rows.locate."""
-        return self.key_index.locate(keys)
-
     def rows_from_table(self, node: Node) -> Array | None:
         """Bool [all rows]: all live rows that match, if the word table suffices; else None."""
         return (

@@ -269,7 +269,6 @@ def _texts_of(segment: Segment, rows: Array) -> bytes:
 
 
 def _marks_of(body: RowTexts, places: Array, spans: Array) -> dict[int, list[Span]]:
-    """The span in each row's text."""
     sizes = (body.ends - body.begins)[places]
     rows = zip(body.ordinals[places].tolist(), spans.tolist(), sizes.tolist(), strict=True)
     return {row: [(begin, min(end, size))] for row, (begin, end), size in rows}

@@ -43,42 +43,19 @@ FACETS_MAX = 10
 _FETCH_MORE = 8
 
 
-class FilterQueries:
-    """A cache of compiled filters. It has no reference to its snapshot: a cycle would keep the
-    files of an old generation open until the garbage collector runs.
-    """
-
-    def __init__(self, rows: Rows, schema: tantivy.Schema) -> None:
-        self._rows, self._schema = rows, schema
-        self._paths = frozenset(rows.path_names)
-        self._queries: dict[Filters, tantivy.Query | None] = {}
-
-    def query(self, filters: Filters) -> tantivy.Query | None:
-        """The query of `filters`, None when they keep all rows. Raises BadRequest as
-        `Rows.mask`.
-        """
-        if filters not in self._queries:
-            if len(self._queries) >= MASKS_MAX:
-                self._queries.clear()
-            # As in Masks.paths: a tag that equals a file's path is a path.
-            tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
-            masks = self._rows.masks
-            paths = masks.paths(filters)
-            languages = masks.languages(filters.language) if filters.language else []
-            meant = replace(filters, chunk_types=tuple(masks.kinds(filters.chunk_types)))
-            self._queries[filters] = compile_filters(meant, paths, tags, languages, Target(self._schema))
-        return self._queries[filters]
-
-
 class HitFinder:
-    """Finds the best hits of one generation. Frozen; caches hold derived values only."""
+    """Finds the best hits of one generation. Frozen; caches hold derived values only. It has no
+    reference to its snapshot: a cycle would keep the files of an old generation open until the
+    garbage collector runs.
+    """
 
     def __init__(
         self, rows: Rows, schema: tantivy.Schema, matching: Matching, words: Words, limits: Limits
     ) -> None:
         self._rows, self._schema, self._matching = rows, schema, matching
         self._words, self._limits = words, limits
-        self._filter_queries = FilterQueries(rows, schema)
+        self._paths = frozenset(rows.path_names)
+        self._filter_queries: dict[Filters, tantivy.Query | None] = {}
 
     @cached_property
     def folds(self) -> Folds:
@@ -89,8 +66,21 @@ class HitFinder:
         return TextScanner(self._rows, self.folds, self._words, self._limits.batch_bytes)
 
     def filter_query(self, filters: Filters) -> tantivy.Query | None:
-        """The query of `filters`, as FilterQueries."""
-        return self._filter_queries.query(filters)
+        """The query of `filters`, None when they keep all rows. Raises BadRequest as
+        `Rows.mask`.
+        """
+        if filters not in self._filter_queries:
+            if len(self._filter_queries) >= MASKS_MAX:
+                self._filter_queries.clear()
+            # As in Masks.paths: a tag that equals a file's path is a path.
+            tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
+            masks = self._rows.masks
+            languages = masks.languages(filters.language) if filters.language else []
+            meant = replace(filters, chunk_types=tuple(masks.kinds(filters.chunk_types)))
+            to = Target(self._schema)
+            query = compile_filters(meant, masks.paths(filters), tags, languages, to)
+            self._filter_queries[filters] = query
+        return self._filter_queries[filters]
 
     def find(self, query: KeywordQuery, filters: Filters, wanted: int, to: Target) -> tuple[Scanned, Array]:
         """(at least the `wanted` best hits; the ordinals of all). Raises as `best`."""
@@ -123,13 +113,13 @@ class HitFinder:
         lines = [
             (texts.candidates(expression.analysis.needs, mask), expression)
             for expression in expressions
-            if not expression.whole_file
+            if not expression.analysis.multiline
         ]
         for candidates, expression in sorted(lines, key=lambda pair: (pair[1].excluded, len(pair[0]))):
             scanned = texts.match_lines(expression, candidates[mask[candidates]], deadline)
             outcome, mask = narrow(outcome, mask, expression, scanned)
         for expression in sorted(
-            (expression for expression in expressions if expression.whole_file),
+            (expression for expression in expressions if expression.analysis.multiline),  # by whole files
             key=lambda expression: expression.excluded,
         ):
             outcome, mask = narrow(outcome, mask, expression, texts.match_files(expression, mask, deadline))

@@ -14,7 +14,7 @@ import numpy as np
 import re2
 
 from cortex.query.expressions import Analysis, analyse
-from cortex.query.tree import Node, Regex, split_expressions
+from cortex.query.tree import Leaf, Node, Regex, leaves, split_expressions
 from cortex.system.arrays import Array
 from cortex.system.errors import BadQuery
 
@@ -79,14 +79,9 @@ class Expression:
     excluded: bool = False
 
     @property
-    def whole_file(self) -> bool:
-        """Whether it is matched against whole files, not line by line."""
-        return self.analysis.multiline
-
-    @property
     def by_lines(self) -> bool:
         """Whether a line's match depends on that line alone."""
-        return not (self.whole_file or _BEYOND_LINES.search(self.source.pattern))
+        return not (self.analysis.multiline or _BEYOND_LINES.search(self.source.pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +111,14 @@ class RowTexts:
 
 @dataclass(frozen=True, slots=True)
 class KeywordQuery:
-    """A query in parts that a hit matches all: expressions for the texts, and the other terms."""
+    """A query in parts that a hit matches all: expressions for the texts, and the other terms.
+    `terms`: those to mark in hits, without those that `case:yes` or `word:yes` narrows.
+    """
 
     node: Node
     expressions: tuple[Expression, ...]
     remainder: Node | None
+    terms: tuple[Leaf, ...]
 
 
 def divide_query(node: Node) -> KeywordQuery:
@@ -128,7 +126,10 @@ def divide_query(node: Node) -> KeywordQuery:
     wanted, excluded, remainder = split_expressions(node)
     expressions = [compile_expression(source) for source in wanted]
     expressions += [compile_expression(source, excluded=True) for source in excluded]
-    return KeywordQuery(node, tuple(expressions), remainder)
+    every = leaves(node)
+    narrowed = {leaf.position for leaf in every if isinstance(leaf, Regex)}
+    terms = tuple(leaf for leaf in every if leaf.position not in narrowed)
+    return KeywordQuery(node, tuple(expressions), remainder, terms)
 
 
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:

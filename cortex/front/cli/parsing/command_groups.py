@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cortex.front.cli.parsing.command_names import NAMES
+
 #: group of commands (their first words) → its help line
 GROUPS: Mapping[str, str] = {
     "embed": "Serve the embedding model.",
@@ -15,10 +17,10 @@ GROUPS: Mapping[str, str] = {
 }
 
 #: group ("": the program itself) → heading in its help → its commands, in their order. A group that
-#: is missing has one heading
+#: is missing has one heading; tools that are missing follow under the group's first
 HEADINGS: Mapping[str, Mapping[str, str]] = {
     "": {
-        "Ask": "search read uses exact explore graph related outline pattern context",
+        "Ask": "search read uses exact explore graph related",
         "Index and serve": "init index up down status why",
         "Agents": "install uninstall mcp hook",
         "Memory": "memory",
@@ -52,4 +54,9 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
 
 def headings_of(group: str) -> dict[str, list[str]]:
     """Heading → command words of a group; empty if the group has no headings."""
-    return {heading: words.split() for heading, words in HEADINGS.get(group, {}).items()}
+    headings = {heading: words.split() for heading, words in HEADINGS.get(group, {}).items()}
+    listed = {word for words in headings.values() for word in words}
+    for words in list(headings.values())[:1]:
+        places = (name.rpartition(" ") for name in NAMES)
+        words += [word for place, _, word in places if place == group and word not in listed]
+    return headings

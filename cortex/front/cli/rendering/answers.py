@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.text.code import RELATED, metadata_of
+from cortex.front.text.code import metadata_of
 
 
 def print_jsonl(answer: dict[str, Any]) -> None:
@@ -22,7 +22,3 @@ def print_jsonl(answer: dict[str, Any]) -> None:
         }
         project = {"project": result["project"]} if "project" in result else {}
         print(orjson.dumps(project | place).decode())
-
-
-def has_related(answer: dict[str, Any]) -> bool:
-    return any(answer[kind] for kind in RELATED)

@@ -100,13 +100,6 @@ def print_link(answer: dict[str, Any]) -> None:
         print_text(line)
 
 
-def has_imported(answer: dict[str, Any]) -> bool:
-    """Whether an import had anything usable."""
-    return any(
-        answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten", "proposed")
-    )
-
-
 def print_imported(answer: dict[str, Any]) -> None:
     """Print the numbers of an import; unusable lines go to standard error."""
     new = f"{count(answer['notes'], 'note')} and {count(answer['edges'], 'edge')} are new"

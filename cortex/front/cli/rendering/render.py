@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
+    from cortex.ask.freshness import Freshness
     from cortex.front.cli.setup.doctor import Check
     from cortex.indexer.run import Report
 
@@ -150,6 +151,19 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextlib.contextmanager
+def show_wait() -> Iterator[Callable[[Freshness], None]]:
+    """Show the progress at each call, until the end of the `with`."""
+    with Progress() as progress:
+
+        def show(freshness: Freshness) -> None:
+            state, share = freshness.progress(), freshness.share(freshness.current())
+            if total := max(state.total, share.total):
+                progress.follow(state.done if state.indexing else total, share.done, total)
+
+        yield show
 
 
 def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:

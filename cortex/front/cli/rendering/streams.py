@@ -9,15 +9,15 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from cortex.front.form import Way
 from cortex.settings import config as configuration
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError, Unavailable
 
 #: the file argument that means standard input or output
 STREAM = "-"
-Way = Literal["", "in", "out"]
 
 
 def is_stream(way: Way, arguments: dict[str, Any]) -> bool:

@@ -16,7 +16,6 @@ from cortex.front.cli.rendering.render import Progress
 from cortex.settings import config as configuration
 from cortex.settings.folders import dependencies
 from cortex.settings.folders.home import is_loopback
-from cortex.settings.folders.identity import origin_of, plain_remote
 from cortex.settings.folders.projects import clones_base
 from cortex.system import files, git
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
@@ -39,12 +38,11 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The URL of a repository, the folder for its clone, and the one of earlier versions."""
+    """The URL of a repository, and the folder for its clone."""
 
     url: str
     protocol: str
     folder: Path
-    former: Path
 
 
 def is_address(address_text: str | None) -> bool:
@@ -74,9 +72,8 @@ def read_address(address_text: str) -> Address:
     if not names or not all(_NAME.fullmatch(name) for name in (place, *names)):
         raise Misconfigured(f"{address_text!r} is no repository; write it as https://host/owner/name.")
     # A name may hold a plus sign, and no equals sign: a/b is another owner than a+b.
-    owners = ("+".join(name.replace("+", sign) for name in names[:-1]) for sign in "=+")
-    folder, former = (clones_base() / place / (owner or "_") / names[-1] for owner in owners)
-    return Address(address_text, parts.scheme, folder, former)
+    owner = "+".join(name.replace("+", "=") for name in names[:-1]) or "_"
+    return Address(address_text, parts.scheme, clones_base() / place / owner / names[-1])
 
 
 def fetch(address_text: str) -> Path:
@@ -96,8 +93,6 @@ def fetch(address_text: str) -> Path:
             raise Unavailable(f"{address.url} cannot be fetched: {escape_in_line(problem)}.")
         files.remove_tree(folder)
         files.move(new, folder)
-        if address.former != folder and origin_of(address.former) == plain_remote(address.url):
-            files.remove_tree(address.former)
     except OSError as error:
         raise Misconfigured(f"Cannot write {folder}: {error.strerror or error}.") from error
     finally:

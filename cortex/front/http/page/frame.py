@@ -138,7 +138,6 @@ def render(template: str, values: Mapping[str, Any]) -> str:
 
 
 def page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-    """Return a page from a template."""
     return HTMLResponse(render(template, values), status, HEADERS)
 
 

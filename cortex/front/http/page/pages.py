@@ -132,7 +132,6 @@ class Files(StaticFiles):
 
 
 def refusal_page(refusal: RequestRefused) -> Response:
-    """Return the page for a refused request of a browser."""
     if refusal.status not in (401, 403):
         return failure_page(refusal)
     answer = page("refused.html", {"sentence": str(refusal)}, refusal.status)
@@ -150,7 +149,6 @@ def failure_page(error: CortexError) -> Response:
 
 
 def _frame_values(view: View, visit: Visit) -> dict[str, Any]:
-    """Return the values for the frame around every view."""
     return {"views": VIEWS, "view": view} | _visit_values(visit)
 
 

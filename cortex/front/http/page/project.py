@@ -26,7 +26,6 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """Return the values for the current state."""
     source_files = await sources.sources(visit.hosted.config)
     listed = await asyncio.to_thread(sources.listing, visit.hosted.config)
     return {

@@ -5,54 +5,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
-from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from cortex import __version__
 from cortex.ask.memory import Caller
-from cortex.ask.query_context import QueryContext
-from cortex.ask.questions import Search
 from cortex.front.argument_forms import unwrap_arguments
 from cortex.front.http.access.tokens import Bearer
-from cortex.front.http.projects import Hosted, Projects
+from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.http.replies import RETRY_S, json_response
 from cortex.front.mcp.server import describe
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools import find_tool
-from cortex.front.tools.arguments import Paths
-from cortex.front.tools.arguments import Projects as ProjectNames
-from cortex.front.tools.code.context import flat_answer
+from cortex.front.tools.code.context import code_context
 from cortex.system.errors import BadRequest, NotFound
-from ipc.messages import Filters
 
 T = TypeVar("T")
 
-
-async def http_search(
-    context: QueryContext,
-    *,
-    query: Annotated[str, Meta(description="Words or names.")],
-    k: Annotated[int, Meta(description="1 to 100.")] = 20,
-    lang: Annotated[str, Meta(description="Only this language.")] = "",
-    paths: Paths = (),
-    explain: Annotated[bool, Meta(description="Show each score's signals.")] = False,
-    projects: ProjectNames = (),
-) -> dict[str, Any]:
-    """Search as cortex_search does, with a flat list of file, line number and excerpt."""
-    filters = Filters(language=lang, paths=paths)
-    question = Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
-    return await flat_answer(context, question, projects)
-
-
 #: not offered to agents; as a tool it is called with their deadline and checks. Its errors name
 #: the route
-SEARCH = replace(make_tool(http_search, "Search", reads=True), name="/v1/search")
+SEARCH = replace(
+    make_tool(code_context, "Search", reads=True),
+    name="/v1/search",
+    description="Search as cortex_search does, with a flat list of file, line number and excerpt.",
+)
 
 
 class Routes:
@@ -121,9 +102,8 @@ class Routes:
         arguments = dict(unwrap_arguments(tool.name, tool.schema, arguments) or {})
         bearer: Bearer = request.scope["bearer"]
         caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
-        return json_response(
-            await cancel_on_disconnect(request, self._projects.ask(hosted, tool, arguments, bearer, caller))
-        )
+        link = ClientLink(self._projects, hosted, bearer, caller)
+        return json_response(await cancel_on_disconnect(request, link.call(tool, arguments)))
 
 
 def index_status(hosted: Hosted) -> dict[str, Any]:

@@ -91,5 +91,4 @@ METRICS = {"type": "string", "description": "Prometheus' text format."}
 
 
 def schema_of(tool: str) -> Schema:
-    """Return the schema of a tool's answer."""
     return TOOLS.get(tool, {"type": "object"})

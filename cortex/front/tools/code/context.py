@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -11,9 +10,23 @@ from msgspec import Meta
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import find
-from cortex.front.tools.arguments import Projects
+from cortex.front.form import Form, Word
+from cortex.front.text.code import draw_context
+from cortex.front.text.parts import Drawer
+from cortex.front.tools.arguments import Paths, Projects
 from cortex.ranking import Ranked
 from ipc.messages import Filters
+
+#: arguments of make_tool for agents; the route /v1/search takes all
+FOR_CLIENTS = {"omitted": ("paths", "explain")}
+
+FORMS = {
+    "code_context": Form(
+        has_hits=lambda answer: bool(answer["hits"]),
+        text=Drawer(draw_context, frozenset(("hits",)), needs=("hits",)),
+        words=(Word("query", "question"),),
+    )
+}
 
 
 async def code_context(
@@ -22,21 +35,15 @@ async def code_context(
     query: Annotated[str, Meta(description="Words or names.")],
     k: Annotated[int, Meta(description="Results, 1 to 100.")] = 20,
     lang: Annotated[str, Meta(description="Only this language.")] = "",
+    paths: Paths = (),
+    explain: Annotated[bool, Meta(description="Show each score's signals.")] = False,
     projects: Projects = (),
 ) -> dict[str, Any]:
     """Search as cortex_search does, with a flat list of file, line number and excerpt, for editors
     and scripts; agents use cortex_search.
     """
-    question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
-    return await flat_answer(context, question, projects)
-
-
-async def flat_answer(
-    context: QueryContext, question: Search, projects: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the hits of `question` (its detail is "snippet") in the flat shape. With several
-    `projects` each hit has its "project". Raises as `find`.
-    """
+    filters = Filters(language=lang, paths=paths)
+    question = Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
     page = await find(context, question, projects)
     hits = [
         page.fan_out.name_project(placed.hit.project)

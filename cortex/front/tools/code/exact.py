@@ -9,8 +9,11 @@ from msgspec import Meta
 from cortex.ask.exact import exact
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Exact
+from cortex.front.form import Form, Offer, Word
+from cortex.front.text.code import RESULTS
 from cortex.front.tools.arguments import (
     LIMIT,
+    OFFERED,
     ChunkTypes,
     ExcludePaths,
     Limit,
@@ -26,6 +29,19 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 #: arguments of make_tool for programs and agents; the page counts hits by language and folder
 FOR_CLIENTS = {"omitted": ("facets",)}
+
+FORMS = {
+    "cortex_exact": Form(
+        text=RESULTS,
+        words=(Word("query", "question", completes="symbol"),),
+        places=True,
+        offer=Offer(
+            'Find a literal text or name. Takes AND, OR, NOT, "a phrase", prefix*, typo~1, path and '
+            "language fields: file_path:, language:.",
+            {"query": "", "match_type": "For a query without operators."} | OFFERED,
+        ),
+    )
+}
 
 
 async def cortex_exact(

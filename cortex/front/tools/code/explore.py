@@ -9,7 +9,20 @@ from msgspec import Meta
 from cortex.ask.exploring.explore import explore
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Explore
+from cortex.front.form import Form, Word
+from cortex.front.text.code import draw_picture
+from cortex.front.text.parts import Drawer
 from cortex.front.tools.arguments import MaxTokens
+
+_SHOWN = frozenset(("path", "functions", "callers", "may_break", "documents", "not_indexed"))
+FORMS = {
+    "cortex_explore": Form(
+        has_hits=lambda answer: bool(answer["functions"]),
+        text=Drawer(draw_picture, _SHOWN, needs=("functions",)),
+        words=(Word("query", "question", other="diff"),),
+        piped="diff",
+    )
+}
 
 
 async def cortex_explore(

@@ -8,7 +8,21 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.structure import graph
+from cortex.front.form import Form, Word
+from cortex.front.text.graph import draw_graph
+from cortex.front.text.parts import Drawer
 from ipc.messages import GraphOperation, GraphSearch
+
+_SHOWN = frozenset(
+    "operation target file results total_found total_returned summary candidates next_offset".split()
+)
+FORMS = {
+    "cortex_graph": Form(
+        text=Drawer(draw_graph, _SHOWN, needs=("results",)),
+        words=(Word("operation", "operation"), Word("target", "target", spared_by="routes")),
+        for_people={"context_lines": 0},
+    )
+}
 
 
 async def cortex_graph(

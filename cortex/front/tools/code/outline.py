@@ -9,8 +9,21 @@ from msgspec import Meta
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import budget
 from cortex.ask.structure import outline
+from cortex.front.form import Form, Word
+from cortex.front.text.code import draw_outline
+from cortex.front.text.parts import Drawer
 from cortex.front.tools.arguments import MaxTokens
 from ipc.messages import OutlineSearch
+
+_SHOWN = frozenset(
+    "path results total_found total_returned symbols_shown entry_points entry_points_total".split()
+)
+FORMS = {
+    "cortex_outline": Form(
+        text=Drawer(draw_outline, _SHOWN, needs=("results",)),
+        words=(Word("path", "path", optional=True, completes="path"),),
+    )
+}
 
 
 async def cortex_outline(

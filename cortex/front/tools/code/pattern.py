@@ -8,8 +8,19 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.structure import pattern as find
+from cortex.front.form import Form, Word
+from cortex.front.text.code import draw_pattern
+from cortex.front.text.parts import Drawer
 from cortex.front.tools.arguments import ExcludePaths, Paths
 from ipc.messages import PatternSearch
+
+_SHOWN = frozenset(("pattern", "language", "results", "total_found", "total_returned", "files_searched"))
+FORMS = {
+    "cortex_pattern": Form(
+        text=Drawer(draw_pattern, _SHOWN, needs=("results",)),
+        words=(Word("pattern", "pattern"), Word("language", "language")),
+    )
+}
 
 
 async def cortex_pattern(

@@ -8,6 +8,19 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.reading.read import TOKENS, Read, read
+from cortex.front.form import Form, Offer, Word
+
+FORMS = {
+    "cortex_read": Form(
+        has_hits=lambda answer: bool(answer.get("code") or answer.get("map")),
+        words=(Word("places", "place", completes="path", many=True),),
+        offer=Offer(
+            "Read definitions or lines, whole and numbered, several at once: a symbol, `path:line`, `path:a-b`. A "
+            "file or folder gives its outline; a file with `query`, its functions that fit, too.",
+            {"places": 'As ["Store.save", "src/app.py:40-90"].', "query": "What to look for in long ones."},
+        ),
+    )
+}
 
 
 async def cortex_read(

@@ -13,9 +13,12 @@ from cortex.ask.exploring.unit_answer import answer_with_code
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import search
+from cortex.front.form import Form, Offer, Word
+from cortex.front.text.code import RESULTS
 from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,
+    OFFERED,
     ChunkTypes,
     ExcludePaths,
     Limit,
@@ -65,6 +68,20 @@ IN_MEMORY = {
     'Example: {"query": "retries", "kind": "decision"}',
 }
 IN_BOTH = {"asks": _sets_of}
+
+FORMS = {
+    "cortex_search": Form(
+        has_hits=lambda answer: bool(answer.get("results") or answer.get("map") or answer.get("sites")),
+        text=RESULTS,
+        words=(Word("query", "question"),),
+        places=True,
+        offer=Offer(
+            "Find code by meaning, name, error or issue text. Answers with a map of functions, best first, and "
+            "then the code of the best. Ask in English and in the code's own words.",
+            {"query": "A question, names, or a pasted text."} | OFFERED,
+        ),
+    )
+}
 
 
 async def cortex_search(

@@ -8,6 +8,19 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.ask.references.uses import TOKENS, Direction, UsesQuestion, uses
+from cortex.front.form import Form, Offer, Word
+
+FORMS = {
+    "cortex_uses": Form(
+        has_hits=lambda answer: bool(answer.get("sites")),
+        words=(Word("symbol", "symbol", completes="symbol"),),
+        offer=Offer(
+            "List every place that uses a symbol, one a line, tests last, then every other line with its name: no "
+            "search for the name is needed after it. Callees with `direction`.",
+            {"symbol": "A name or `path:line`.", "direction": "", "depth": "Steps: 1 or 2."},
+        ),
+    )
+}
 
 
 async def cortex_uses(

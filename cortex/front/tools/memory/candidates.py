@@ -9,11 +9,17 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
+from cortex.front.form import Form, Word
 from cortex.front.tools.memory.arguments import Whose, drop_empty
 from cortex.front.tools.memory.fence import fenced
 from cortex.system.errors import BadRequest
 
 Numbers = tuple[str, ...]
+
+FORMS = {
+    "memory_accept": Form(words=(Word("numbers", "note", optional=True, many=True),)),
+    "memory_past_sessions": Form(words=(Word("answer", "answer", optional=True),)),
+}
 
 
 async def cortex_candidates(

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cortex.ask.query_context import QueryContext
+from cortex.front.form import PLAIN, Form, Word
+from cortex.front.text.memory import OBSERVATIONS
 from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
@@ -19,6 +22,23 @@ from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of, read_bo
 
 #: fields with stored text, which is fenced: a model could take it for instructions
 _TEXTS = ("content", "narrative", "snippet")
+#: of the command of each tool, the required arguments and `query` are words
+FORMS: dict[str, Form] = {
+    name: replace(
+        PLAIN,
+        text=OBSERVATIONS,
+        words=tuple(
+            Word(argument, argument.replace("_", " "), optional=default is not REQUIRED)
+            for argument, _, default in fields_of(name)
+            if default is REQUIRED or argument == "query"
+        ),
+    )
+    for name in ROWS
+}
+FORMS["timeline"] = replace(
+    FORMS["timeline"],
+    words=(Word("query", "query", optional=True, other="anchor_id", is_other=str.isdecimal),),
+)
 
 
 def __getattr__(name: str) -> ToolFunction:

@@ -9,15 +9,53 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
+from cortex.front.form import Form, Word
+from cortex.front.text.memory import NOTES, WRITTEN
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, drop_empty
 from cortex.front.tools.memory.place_checks import judge_rows
 from cortex.front.tools.memory.store import cortex_store
 from cortex.settings.folders.identity import identity_of
 from cortex.settings.reference import read_reference
-from cortex.system.errors import BadRequest, NotFound
+from cortex.system.errors import EXIT_UNAVAILABLE, BadRequest, NotFound
 
 Id = Annotated[str, Meta(description="Number or id of a note.")]
+
+
+def _has_imported(answer: dict[str, Any]) -> bool:
+    """Whether an import had anything usable."""
+    return any(
+        answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten", "proposed")
+    )
+
+
+_NOTE = Word("node_id", "note")
+FORMS = {
+    "memory_search": Form(text=NOTES, words=(Word("query", "question"),)),
+    "memory_timeline": Form(
+        has_hits=lambda answer: bool(answer["items"]),
+        words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
+    ),
+    "memory_undo": Form(words=(Word("undone", "operation", optional=True),)),
+    "memory_history": Form(words=(Word("node_id", "note", optional=True),)),
+    "memory_session": Form(words=(Word("session_id", "session"),)),
+    "memory_list": Form(has_hits=lambda answer: bool(answer["items"])),
+    "memory_edit": Form(text=WRITTEN, words=(_NOTE,), from_stdin="body"),
+    "memory_show": Form(words=(_NOTE,)),
+    "memory_forget": Form(text=WRITTEN, words=(_NOTE,), is_long=True),
+    "memory_rate": Form(text=WRITTEN, words=(_NOTE, Word("value", "value", optional=True))),
+    "memory_link": Form(words=(Word("other", "other", optional=True),)),
+    "memory_import": Form(has_hits=_has_imported, words=(Word("file", "file"),), way="in", is_long=True),
+    "memory_export": Form(words=(Word("file", "file"),), way="out", is_long=True),
+    "memory_backup": Form(is_long=True),
+    "memory_restore": Form(words=(Word("file", "file", optional=True),), is_long=True),
+    "memory_migrate": Form(is_long=True),
+    "memory_doctor": Form(
+        has_hits=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE, is_long=True
+    ),
+    "memory_consolidate": Form(is_long=True),
+    "memory_maintain": Form(is_long=True),
+}
 
 
 async def memory_search(

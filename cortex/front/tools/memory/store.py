@@ -7,12 +7,32 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
+from cortex.front.form import Form, Offer, Word
+from cortex.front.text.memory import WRITTEN
 from cortex.front.tools.memory.arguments import OperationId, drop_empty
 from cortex.front.tools.memory.fence import unfenced
 
 #: defaults of a new note for the schema: the function's are empty, for an edit changes only the
 #: fields that are passed
 ALSO = {"stated_defaults": {"kind": "fact", "importance": 0.5}}
+
+FORMS = {
+    "cortex_store": Form(
+        text=WRITTEN,
+        words=(Word("title", "title", optional=True),),
+        from_stdin="body",
+        offer=Offer(
+            "Note a decision, lesson or preference for later sessions; with `id`, edit one. A `topic`'s new "
+            "note replaces the old.",
+            {
+                "title": "The lesson, in one sentence.",
+                "body": "Why, and where it applies.",
+                **dict.fromkeys(("kind", "files", "topic", "supersedes"), ""),
+                "id": "Note to edit.",
+            },
+        ),
+    )
+}
 
 
 async def cortex_store(

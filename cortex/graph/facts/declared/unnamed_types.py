@@ -54,7 +54,6 @@ def _bases_in(head: Node, body: Node) -> Iterator[Node]:
 
 
 def is_unnamed_base(name: Node) -> bool:
-    """True if a node names a base of an unnamed class."""
     around = name.parent
     while around is not None and around.type in _HEADS:
         around = around.parent

@@ -92,7 +92,6 @@ def component_of(name: Node, chain: str) -> str:
 
 
 def has_parameters(block: Node) -> bool:
-    """Return True if a block declares its parameters."""
     return any(child.type == "lambda_parameters" for child in block.named_children)
 
 

@@ -117,7 +117,6 @@ def _chain_of_place(pattern: Node, name: Node, syntax: Syntax) -> str:
 
 
 def _matched_value(pattern: Node) -> Node | None:
-    """Return the value that a Rust pattern matches."""
     around = pattern.parent
     if around is not None and around.type == "match_pattern":  # its arm, the block, the match
         around = around.parent and around.parent.parent and around.parent.parent.parent

@@ -7,7 +7,6 @@ from dataclasses import replace
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
-from cortex.graph.languages.c.library import CPP_METHODS
 from cortex.graph.languages.c.steps import (
     find_module,
     fit,
@@ -30,6 +29,7 @@ from cortex.graph.languages.c.syntax import (
     result_type,
     template_flags,
 )
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.conversions import ARGUMENT_LIST
 from cortex.terms.languages import family_of
@@ -91,7 +91,7 @@ CPP = Language(
     rules=Rules(
         family_of("cpp"),
         (".cpp", ".cc", ".cxx"),
-        platform_methods=CPP_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         functions_by_path=True,
         nested_scopes=True,
         types_in_one_file=True,

@@ -36,7 +36,6 @@ def result_type(node: Node) -> str:
 
 
 def _template_parameters(node: Node) -> list[Node]:
-    """Return the parameters of the template around a definition."""
     template = node.parent
     if template is None or template.type != "template_declaration":
         return []
@@ -84,7 +83,6 @@ def _is_text_macro(call: Node) -> bool:
 
 
 def _number_type(text: str) -> str:
-    """Return the type of a number."""
     if "." in text or ("e" in text and not text.startswith("0x")):
         return "float" if text.endswith("f") else "double"
     ending = text[-3:].lstrip("0123456789abcdefx'")

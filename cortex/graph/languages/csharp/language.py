@@ -6,7 +6,6 @@ from cortex.graph.facts.declared.generics import constructed_type
 from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_csharp
-from cortex.graph.languages.csharp.library import CSHARP_METHODS
 from cortex.graph.languages.csharp.steps import (
     called_member,
     extended,
@@ -14,7 +13,6 @@ from cortex.graph.languages.csharp.steps import (
     find_module,
     is_member_called,
     is_outside,
-    methods_of_arity,
     parameter_types,
     plain_type,
 )
@@ -26,8 +24,10 @@ from cortex.graph.languages.csharp.syntax import (
     property_of,
     read_package,
 )
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.steps import take_inherited_overloads
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.types.partial_types import of_arity
 from cortex.terms.languages import family_of
 
 CSHARP = Language(
@@ -35,7 +35,7 @@ CSHARP = Language(
     rules=Rules(
         family_of("csharp"),
         (".cs",),
-        platform_methods=CSHARP_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         bases_in_parts=True,
         inherits_overloads=True,
         default_arguments=True,
@@ -99,7 +99,7 @@ CSHARP = Language(
     called_member=called_member,
     bare_call=(take_inherited_overloads,),
     is_member_called=is_member_called,
-    methods_by_name=(methods_of_arity,),
+    methods_by_name=(lambda calls, reference, refs: of_arity(calls.project, refs, reference.types),),
     extended=extended,
     extensions_called=extensions_called,
     bare_type=plain_type,

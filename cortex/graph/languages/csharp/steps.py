@@ -16,7 +16,7 @@ from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.overloads import Overloads
-from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use, of_arity
+from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use
 from cortex.graph.resolution.types.plain_types import VALUES, bare_csharp_type, bare_type
 
 #: characters of the longest name that counts as a type parameter without a declaration
@@ -128,11 +128,6 @@ def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> boo
         return bool(taking)
     calls.targets.narrowed = True
     return calls.targets.overloads.may_take(taking, reference)
-
-
-def methods_of_arity(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
-    """Return the methods with as many type parameters as the call has type arguments."""
-    return of_arity(calls.project, refs, reference.types)
 
 
 def plain_type(text: str) -> str:

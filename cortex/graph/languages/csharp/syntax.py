@@ -31,7 +31,6 @@ def describe_argument(node: Node, _syntax: Syntax, _depth: int) -> str | None:
 
 
 def _parameter_count(function: Node) -> int:
-    """Return the number of parameters of an unnamed function."""
     parameters = function.child_by_field_name("parameters")
     if parameters is None or parameters.type != "parameter_list":
         return 1

@@ -6,8 +6,8 @@ from cortex.graph.facts.declared.builds import builds_of
 from cortex.graph.facts.expressions.results import go_value, types_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
-from cortex.graph.languages.go.library import GO_METHODS
-from cortex.graph.languages.go.steps import find_module, own_members, visible
+from cortex.graph.languages.defaults import read_names
+from cortex.graph.languages.go.steps import own_members, visible
 from cortex.graph.languages.go.syntax import ONCE, function_type, once_chain
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -17,7 +17,7 @@ GO = Language(
     rules=Rules(
         family_of("go"),
         (".go",),
-        platform_methods=GO_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         structural="exact",
         conditional_files=True,
         types_in_one_file=True,
@@ -49,7 +49,7 @@ GO = Language(
             "nil rune_literal func_literal binary_expression".split()
         ),
     ),
-    find_module=find_module,
+    find_module=lambda project, module, importer: project.go.find(module, importer),
     function_type=function_type,
     own_members=own_members,
     visible=visible,

@@ -7,10 +7,6 @@ from cortex.graph.resolution.modules.builds import built_with
 from cortex.graph.resolution.project import Project, Ref
 
 
-def find_module(project: Project, module: str, importer: str) -> str:
-    return project.go.find(module, importer)
-
-
 def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
     return built_with(project, refs, owner[0])
 

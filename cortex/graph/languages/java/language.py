@@ -9,8 +9,7 @@ from tree_sitter import Node
 from cortex.graph.facts.declared.generics import constructed_type, parameters_flag
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
-from cortex.graph.languages.defaults import JVM
-from cortex.graph.languages.java.library import JAVA_METHODS
+from cortex.graph.languages.defaults import JVM, read_names
 from cortex.graph.languages.kotlin.extensions import passed_to
 from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
 from cortex.graph.resolution.language import Language
@@ -60,7 +59,7 @@ JAVA = Language(
         JVM,
         capitals_are_types=True,
         suffixes=(".java",),
-        platform_methods=JAVA_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         exact_arguments=True,
         positional_arguments=True,
     ),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import, Reference
+from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import
 from cortex.graph.languages.kotlin.calls import Kotlin, function_result
 from cortex.graph.languages.kotlin.source_sets import visible_refs
 from cortex.graph.languages.kotlin.types import FUNCTION_RESULTS, METHOD_RESULTS
 from cortex.graph.resolution.calling.calls import Callee, Calls
-from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
 from cortex.graph.resolution.calling.extension_index import (
     ANY_RECEIVER,
     COMPANION_NAME,
@@ -18,7 +17,6 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.types.plain_types import bare_type
 
 #: links of the receiver that a chain's second link has
 _RECEIVER_LINKS = 2
@@ -134,23 +132,9 @@ def take_invoked(calls: Calls, callee: Callee) -> None:
     callee.values = calls.evaluator.helper(Kotlin).invoked(callee.values, callee.reference)
 
 
-def nearest_extensions(
-    calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
-) -> list[Ref]:
-    return calls.nearest(reference, receiver, name, owners)
-
-
-def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> bool:
-    return not calls.targets.extended.may_be_extension(refs, reference)
-
-
 def visible(_project: Project, evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
     """Return the definitions that a file's source set sees, with aliases replaced."""
     return evaluator.helper(Kotlin).unaliased(visible_refs(path, refs))
-
-
-def plain_type(text: str) -> str:
-    return bare_type(text, kotlin=True)
 
 
 def outside_type(chain: str) -> str:

@@ -19,11 +19,8 @@ from cortex.graph.languages.kotlin.extensions import (
     extended,
     function_type,
     import_companion,
-    is_member_called,
-    nearest_extensions,
     outside_type,
     passed_to,
-    plain_type,
     skip_typed_variable,
     skip_variable,
     take_extension,
@@ -44,6 +41,7 @@ from cortex.graph.languages.kotlin.syntax import (
 from cortex.graph.languages.kotlin.types import COMMON_EXTENSIONS, SUPERS
 from cortex.graph.languages.steps import called_by_method, take_block_member
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.types.plain_types import bare_type
 
 KOTLIN = Language(
     "kotlin",
@@ -110,11 +108,11 @@ KOTLIN = Language(
     call_operator=partial(called_by_method, "invoke"),
     bare_call=(skip_typed_variable, skip_variable, take_block_member, take_extension),
     called_member_values=(take_invoked,),
-    is_member_called=is_member_called,
+    is_member_called=lambda calls, refs, call: not calls.targets.extended.may_be_extension(refs, call),
     visible=visible,
     sees=sees,
     extended=extended,
-    extensions_called=nearest_extensions,
-    bare_type=plain_type,
+    extensions_called=lambda calls, *call: calls.nearest(*call),
+    bare_type=partial(bare_type, kotlin=True),
     outside_type=outside_type,
 )

@@ -6,7 +6,7 @@ from cortex.graph.facts.expressions.chains import ROOT_MARK
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_php
-from cortex.graph.languages.php.library import PHP_METHODS
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
 from cortex.graph.resolution.language import Language
@@ -47,7 +47,7 @@ PHP = Language(
     rules=Rules(
         family_of("php"),
         (".php",),
-        platform_methods=PHP_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         types_in_one_file=True,
         fields_beside_methods=True,
         qualified_names=True,

@@ -6,25 +6,18 @@ from cortex.graph.facts.expressions.results import python_value
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
-from cortex.graph.languages.python.library import PYTHON_METHODS, PYTHON_OPERATORS
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.exports import Exports
-from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
 
-
-def _find_module(project: Project, module: str, importer: str) -> str:
-    return project.python.find(module, importer)
-
-
-def _submodule(project: Project, key: str, name: str) -> str:
-    return project.python.child(key, name)
-
-
-def _stub(project: Project, key: str) -> str:
-    return project.python.stub(key)
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "<<": "lshift"}
+_ARITHMETIC |= {"/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow", ">>": "rshift"}
+#: operator → the method that it calls; not comparisons and elements: most
+#: are of library types
+_OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
+_OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
 
 
 def _import_module(
@@ -37,20 +30,12 @@ def _import_module(
     return (Value("mod", inner),) if inner else None
 
 
-def _imported_module(project: Project, statement: Import, _path: str, key: str) -> str:
-    return project.python.child(key, statement.member)
-
-
-def _call_operator(_project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
-    return values.member(value.ref, "__call__")
-
-
 PYTHON = Language(
     "python",
     rules=Rules(
         family_of("python"),
         (".py",),
-        platform_methods=PYTHON_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         abstract_bases=frozenset({"Protocol", "ABC"}),
         types_are_values=True,
         split_packages=True,
@@ -84,7 +69,7 @@ PYTHON = Language(
         ),
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
-        operators=PYTHON_OPERATORS,
+        operators=_OPERATORS,
         reads_properties=True,
         literals=frozenset(
             "string concatenated_string integer float list dictionary set tuple true false none "
@@ -93,10 +78,10 @@ PYTHON = Language(
         ),
         hoisted=True,
     ),
-    find_module=_find_module,
-    submodule=_submodule,
-    stub=_stub,
+    find_module=lambda project, module, importer: project.python.find(module, importer),
+    submodule=lambda project, key, name: project.python.child(key, name),
+    stub=lambda project, key: project.python.stub(key),
     import_first=_import_module,
-    import_last=_imported_module,
-    call_operator=_call_operator,
+    import_last=lambda project, statement, _path, key: project.python.child(key, statement.member),
+    call_operator=lambda _project, values, value: values.member(value.ref, "__call__"),
 )

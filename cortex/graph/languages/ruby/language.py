@@ -10,7 +10,7 @@ from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import YIELDED, Binding, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
-from cortex.graph.languages.ruby.library import RUBY_METHODS
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
@@ -25,12 +25,10 @@ from cortex.terms.languages import family_of
 
 #: a receiver's last name
 _LAST_NAME = re.compile(r"[a-z]\w*(?=(?:\(\))?$)")
+#: methods of the library
+_METHODS = read_names(__package__, "methods")
 #: methods that return their receiver, or a value of the same type
 _SAME = frozenset("freeze dup clone tap itself".split())
-
-
-def _find_module(project: Project, module: str, importer: str) -> str:
-    return project.ruby.find(module, importer)
 
 
 def _uncalled(
@@ -75,7 +73,6 @@ def _class_of(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    """Return a getter of the value itself."""
     return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in _SAME else ()
 
 
@@ -110,7 +107,7 @@ def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     if name in COMMON or (definition is not None and not is_module and not definition.bases):
         return None
     refs = evaluator.mixin_methods(calls.rules.family, name)
-    if not refs and name not in RUBY_METHODS:
+    if not refs and name not in _METHODS:
         named = evaluator.methods_named(calls.rules.family, name)
         refs = tuple(
             ref for ref in named if is_module or _is_outside(calls.project, evaluator.owners.of(*ref))
@@ -165,7 +162,7 @@ RUBY = Language(
         makes_by_new=True,
         bare_super=True,
         twins=True,
-        library_methods=RUBY_METHODS,
+        library_methods=_METHODS,
         included_hook="included",
         self_names=frozenset({"self"}),
         implicit_self=True,
@@ -205,7 +202,7 @@ RUBY = Language(
             SET_ELEMENT: "[]=",
         },
     ),
-    find_module=_find_module,
+    find_module=lambda project, module, importer: project.ruby.find(module, importer),
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself),
     passed_to=_passed_to,

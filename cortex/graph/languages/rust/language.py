@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.expressions.operators import ELEMENT
 from cortex.graph.facts.expressions.results import rust_value
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_rust
-from cortex.graph.languages.rust.library import RUST_METHODS, RUST_OPERATORS
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.rust.steps import (
     deref_member,
-    find_module,
     imported_module,
     methods_of_crate,
     submodule,
@@ -16,6 +16,12 @@ from cortex.graph.languages.rust.steps import (
 )
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
+
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "rem"}
+_ARITHMETIC |= {"&": "bitand", "|": "bitor", "^": "bitxor", "<<": "shl", ">>": "shr"}
+#: operator → the method that it calls
+_OPERATORS = {**_ARITHMETIC, ELEMENT: "index"}
+_OPERATORS |= {f"{sign}=": f"{name}_assign" for sign, name in _ARITHMETIC.items()}
 
 RUST = Language(
     "rust",
@@ -27,7 +33,7 @@ RUST = Language(
         bounded_fields=True,
         derefs=True,
         twins=True,
-        library_methods=RUST_METHODS,
+        library_methods=read_names(__package__, "methods"),
         macro_mark="!",
         bound_after_value=True,
         inner_modules=True,
@@ -64,7 +70,7 @@ RUST = Language(
             "bracketed_type": "",
         },
         casts={"type_cast_expression": "type"},
-        operators=RUST_OPERATORS,
+        operators=_OPERATORS,
         passes=frozenset(
             "Some Ok Box.new Rc.new Arc.new Pin.new Mutex.new RwLock.new RefCell.new Cow.Borrowed Cow.Owned "
             "ManuallyDrop.new Box.pin Arc.clone Rc.clone".split()
@@ -73,7 +79,7 @@ RUST = Language(
             {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
         ),
     ),
-    find_module=find_module,
+    find_module=lambda project, module, importer: project.rust.find(module, importer),
     submodule=submodule,
     import_last=imported_module,
     missing_member=(deref_member, unwrapped),

@@ -14,10 +14,6 @@ _UNWRAPS = frozenset(
 )
 
 
-def find_module(project: Project, module: str, importer: str) -> str:
-    return project.rust.find(module, importer)
-
-
 def submodule(project: Project, key: str, name: str) -> str:
     """Return the key of a module inside a file, or of a file's child."""
     return f"{key}|{name}" if project.has_scope(key, name) else project.rust.child(key, name)

@@ -10,20 +10,17 @@ from cortex.graph.facts.expressions.chains import infix_of
 from cortex.graph.facts.expressions.scala_values import is_constant_pattern, parameters_of_scala
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
-from cortex.graph.languages.defaults import JVM
-from cortex.graph.languages.scala.library import SCALA_METHODS
+from cortex.graph.languages.defaults import JVM, read_names
+from cortex.graph.languages.scala.calls import Scala
 from cortex.graph.languages.scala.steps import (
-    applied,
     call_apply,
     call_bare_apply,
     copied,
-    function_takers,
     function_type,
     import_value,
     keys_around,
     member_of_object,
     parameter_types,
-    passed_to,
     plain_type,
     special_fit,
     take_constructor,
@@ -45,7 +42,7 @@ SCALA = Language(
     rules=replace(
         JVM,
         suffixes=(".scala",),
-        platform_methods=SCALA_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         counted_arguments=True,
         components=True,
         companions=True,
@@ -92,10 +89,10 @@ SCALA = Language(
     ),
     import_first=import_value,
     keys_around=keys_around,
-    applied=applied,
+    applied=lambda evaluator, *call: evaluator.helper(Scala).applied_values(*call),
     uncalled=uncalled,
-    passed_to=passed_to,
-    function_takers=function_takers,
+    passed_to=lambda evaluator, *call: evaluator.helper(Scala).passed_to(*call),
+    function_takers=lambda evaluator, *call: evaluator.helper(Scala).function_takers(*call),
     function_type=function_type,
     missing_member=(member_of_object, copied),
     call_operator=partial(called_by_method, "apply"),

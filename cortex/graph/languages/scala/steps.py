@@ -8,7 +8,6 @@ import msgspec
 
 from cortex.graph.facts.facts import CASE, TYPE_ONLY, Import, Parameter
 from cortex.graph.languages.scala.calls import (
-    Scala,
     apply_candidates,
     constructed_classes,
     constructor_target,
@@ -40,25 +39,6 @@ def keys_around(project: Project, name: str, path: str, keys: list[str]) -> list
             keys.append(key)
         package = package.rpartition(".")[0]
     return keys
-
-
-def passed_to(
-    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
-) -> tuple[Value, ...]:
-    """Return the parameter of an unnamed function that a function or container gets."""
-    return evaluator.helper(Scala).passed_to(value, link, owners, place)
-
-
-def function_takers(
-    evaluator: Evaluator, owners: tuple[Value, ...], members: tuple[Value, ...]
-) -> tuple[Value, ...]:
-    """Return the callees that get a function, among members or elements of `owners`."""
-    return evaluator.helper(Scala).function_takers(owners, members)
-
-
-def applied(evaluator: Evaluator, value: Value, count: int) -> tuple[Value, ...]:
-    """Return the result of a call of a type's name."""
-    return evaluator.helper(Scala).applied_values(value, count)
 
 
 def uncalled(

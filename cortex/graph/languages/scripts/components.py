@@ -188,7 +188,6 @@ def _module_blocks(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _read_template(component: Component, markup: bytes, ending: str) -> None:
-    """Read the components and the expressions of a template."""
     template = _blank(markup)
     expressions: list[Expression]
     if ending == ".vue":

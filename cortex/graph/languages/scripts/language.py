@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
-from cortex.graph.languages.scripts.library import PLATFORM_METHODS, SCRIPT_METHODS
-from cortex.graph.languages.scripts.steps import call_signatures, find_module, own_members
+from cortex.graph.languages.defaults import read_names
+from cortex.graph.languages.scripts.steps import call_signatures, own_members
 from cortex.graph.languages.scripts.syntax import parameter_type
 from cortex.graph.resolution.language import Language
 from cortex.terms.languages import family_of
@@ -31,8 +31,8 @@ JAVASCRIPT = Language(
         any_arguments=True,
         named_twins=True,
         calling_methods=frozenset({"call", "apply"}),
-        library_methods=SCRIPT_METHODS,
-        platform_methods=PLATFORM_METHODS,
+        library_methods=read_names(__package__, "connections"),
+        platform_methods=read_names(__package__, "methods"),
         members_of_values=True,
         public_parameters=True,
         renamed_calls=frozenset({"call", "apply", "default"}),
@@ -69,7 +69,7 @@ JAVASCRIPT = Language(
             "string template_string number array object regex true false null arrow_function".split()
         ),
     ),
-    find_module=find_module,
+    find_module=lambda project, module, importer: project.script.find(module, importer),
     own_members=own_members,
     call_operator=call_signatures,
 )

@@ -8,10 +8,6 @@ from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.project import Project, Ref
 
 
-def find_module(project: Project, module: str, importer: str) -> str:
-    return project.script.find(module, importer)
-
-
 def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
     """Return the members of a type, without functions nested in a class of its name."""
     if project.definition(owner).kind == "module":

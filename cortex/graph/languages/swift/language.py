@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.facts.grammars import Rules, Syntax
-from cortex.graph.languages.defaults import with_default
-from cortex.graph.languages.swift.library import SWIFT_METHODS
+from cortex.graph.languages.defaults import read_names, with_default
 from cortex.graph.languages.swift.steps import (
     call_extension,
     find_module,
@@ -21,7 +20,7 @@ SWIFT = Language(
     rules=Rules(
         family_of("swift"),
         (".swift",),
-        platform_methods=SWIFT_METHODS,
+        platform_methods=read_names(__package__, "methods"),
         inherits_overloads=True,
         hides_overloads=True,
         default_arguments=True,

@@ -43,7 +43,6 @@ def call_extension(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 
 def methods_with_labels(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
-    """Return the methods that have the labels of a call."""
     if reference.arguments < 0:
         return refs
     calls.targets.narrowed = True

@@ -132,5 +132,4 @@ class ExtendedCalls:
         )
 
     def _default_count(self, ref: Ref) -> int:
-        """Return the number of parameters with a default."""
         return sum(parameter.type.endswith(DEFAULT) for parameter in self.project.definition(ref).parameters)

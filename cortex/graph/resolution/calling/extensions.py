@@ -168,7 +168,6 @@ class Extensions:
         return [Candidate(at, ref) for ref, at in distances.items()]
 
     def _by_alias(self, refs: Sequence[Ref], rank: Mapping[str, int]) -> dict[Ref, int]:
-        """Return the extensions on a type alias."""
         declared = receiver_name(self._project.definition(refs[0]).scope)
         for other in self._types.types_of(declared, refs[0][0]):
             supers = self._types.supertypes.of(other).types

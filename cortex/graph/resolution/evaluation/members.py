@@ -250,5 +250,4 @@ class Members:
 
 
 def _container_of(value: Value) -> Value:
-    """Return a container of a value."""
     return value._replace(tag="list", depth=value.depth + 1) if value.tag in ("inst", "list") else value

@@ -80,7 +80,6 @@ class PackageIndex:
 
 
 def _outer_scopes(scope: str) -> Iterator[str]:
-    """Yield the scopes around a scope."""
     while scope := scope.rpartition(".")[0]:
         yield sys.intern(scope)
 

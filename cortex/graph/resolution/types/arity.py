@@ -35,7 +35,6 @@ def leading_parameters(definition: Definition) -> Sequence[Parameter]:
 
 
 def type_parameter_names(definition: Definition) -> list[str]:
-    """Return the names of C#'s type parameters."""
     return next((flag[1:].split(",") for flag in definition.flags if flag.startswith(GENERIC)), [])
 
 

@@ -409,7 +409,6 @@ class Overloads:
                 self._types[type_definition.name] = value.ref
 
     def _result_type(self, definition: Definition) -> str:
-        """Return the type that a call of a definition returns."""
         if definition.kind in TYPE_KINDS:
             return definition.name
         is_declared = definition.kind in CALLABLE_KINDS and definition.returns.startswith(":")

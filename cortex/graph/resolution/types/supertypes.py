@@ -131,7 +131,6 @@ class Supertypes:
         return Supers(tuple(followed[len(line) :]), complete, tuple(spaces), promised=frozenset(promised))
 
     def _direct_supers(self, owner: Ref) -> Supers:
-        """Return the direct supertypes of a type."""
         supers = self._written.get(owner)
         if supers is not None:
             return supers
@@ -237,7 +236,6 @@ class Supertypes:
         return tuple(refs), tuple(spaces)
 
     def extended_type(self, path: str, name: str) -> Ref | None:
-        """Return the type that an extension extends."""
         for ref in self._project.types_named(self._project.home(path), name):
             return ref
         values = (value for value in self._types.evaluate(name, path, -1) if value.tag == "def")

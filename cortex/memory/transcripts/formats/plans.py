@@ -54,7 +54,6 @@ def joined(earlier: Sequence[str], later: Sequence[str]) -> list[str]:
 
 
 def read_plan(changes: Sequence[str]) -> Plan:
-    """The plan after these changes."""
     items: list[list[str]] = []
     for change in changes:
         mark, _, text = change.partition(" ")

@@ -70,7 +70,6 @@ def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
 
 
 def _word_bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """The bounds of the word around a match."""
     first, last = max(0, start - WORD_CHARS), min(len(text), end + WORD_CHARS)
     while start > first and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1

@@ -57,7 +57,6 @@ class _Reader(Scopes):
                     self._procedure(call, self._holder(call), "")
 
     def _call_at(self, root: Node, byte: int) -> Node | None:
-        """Return the call of the name at a byte."""
         node = root.descendant_for_byte_range(byte, byte + 1)
         for _ in range(3):
             node = node.parent if node is not None else None

@@ -275,7 +275,6 @@ class ClientReader:
         return None
 
     def _find_client(self, holder: str, scope: int) -> tuple[str, Client] | None:
-        """Return the client of a name or field."""
         if holder.startswith(_FIELDS):
             return self._clients.get((-2, holder.rpartition(".")[2]))
         while scope >= 0:
