@@ -90,7 +90,7 @@ class Vectors:
         self._others: Array | None = None
         self._unrelated: tuple[float, float] | None = None
         #: the wordings of the last query, each with its vector
-        self._asked: dict[str, Array] = {}
+        self._query_vectors: dict[str, Array] = {}
         files.make_private(folder)
         self._dtype = np.dtype(
             [
@@ -193,7 +193,7 @@ class Vectors:
         """
         past_notes = {number: note for number, note in (past_notes or {}).items() if mask[number]}
         of_wordings = self._embedder.embed(wordings, "query").astype(np.float32)
-        self._asked = dict(zip(wordings, of_wordings, strict=True))
+        self._query_vectors = dict(zip(wordings, of_wordings, strict=True))
         vector = of_wordings.sum(axis=0)
         vector /= np.linalg.norm(vector) or 1.0
         if past_notes:
@@ -284,7 +284,7 @@ class Vectors:
     def likenesses_to(self, text: str, numbers: Sequence[int]) -> Array:
         """float32 [n]: the same between a text and notes."""
         mean, deviation = self._scale()
-        vector = self._asked.get(text)
+        vector = self._query_vectors.get(text)
         if vector is None:
             vector = self._embedder.embed([text], "query")[0].astype(np.float32)
         likeness: Array = (self._vectors(numbers) @ vector - mean) / (deviation or 1.0)

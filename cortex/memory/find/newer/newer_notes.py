@@ -27,10 +27,10 @@ LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 4
 READ, NEAREST = 60, 12
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
-#: likelihood from which on an older note is named when one is stored. An answer of fewer hits than
-#: LOOKED_AT has room for all such newer notes: people try a memory within a minute, and the days
-#: between two notes count for a question
-SIMILAR = 0.01
+#: likelihood from which on an older note is named when one is stored; from which on the newer one
+#: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
+#: minute, and the days between two notes count for a question
+SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
 #: likelihood from which on the answer says that a note may be outdated
 OUTDATED = 0.1
 
@@ -146,11 +146,11 @@ class NewerNotes:
             return
         features = measure(memory, notes, pairs, question)
         values = likely(features)
-        beside = values
+        likelihoods = values
         if len(hits) < LOOKED_AT:
             similar = likely({name: features[name] for name in STORED})
-            beside = np.maximum(values, similar * (LIKELY / SIMILAR))
-        self._bring(notes, _by_older(pairs, beside))
+            likelihoods = np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))
+        self._bring(notes, _by_older(pairs, likelihoods))
         self._say(notes, _by_older(pairs, values))
 
     def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
