@@ -172,12 +172,11 @@ def _weaken_inline_tests(candidates: Candidates, strength: Array, files: Array) 
     mixed = [file for file in files.tolist() if candidates.paths[file].endswith(inline_tests.ENDING)]
     if not mixed:
         return strength
-    weaker, ends = strength.copy(), [*candidates.starts[1:].tolist(), len(strength)]
-    for file in mixed:
-        for at in range(int(candidates.starts[file]), ends[file]):
-            identity = candidates.tie(at)[0].decode()
-            if strength[at] > 0 and inline_tests.is_test_chunk(candidates.paths[file], identity):
-                weaker[at] *= INLINE_TESTS
+    weaker = strength.copy()
+    for at in np.flatnonzero(np.isin(candidates.file, mixed)).tolist():
+        path = candidates.paths[int(candidates.file[at])]
+        if strength[at] > 0 and inline_tests.is_test_chunk(path, candidates.tie(at)[0].decode()):
+            weaker[at] *= INLINE_TESTS
     return weaker
 
 

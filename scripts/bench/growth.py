@@ -25,12 +25,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import usage
 from minimal_client import Server
 from product import CORTEX, isolated_environment, open_project, rows_of
 from report import Figures, add_json, begin, percentiles, print_machine, print_table, write
-from samples import slope
 from speed import SHORT, draw, index
 from trees import copy_sources
 
@@ -117,6 +117,15 @@ def grow(config: Config, options: argparse.Namespace) -> list[Figures]:
             if late:
                 break
     return looks
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """Return the slope of a straight line through (x, y), by least squares; 0 for fewer
+    than two.
+    """
+    if len(points) < 2:
+        return 0.0
+    return float(np.polyfit(*zip(*points, strict=True), 1)[0])
 
 
 def compare(looks: Sequence[Figures]) -> list[Figures]:

@@ -1,13 +1,11 @@
 """A benchmark of indexing: cold, unchanged, and one saved file; its stages; and the processor time
 of a set's processes from the start until the last file is served.
 
-    python scripts/bench/index.py TREE [TREE …] [--files 5000] [--runs 3] [--limit-s 600]
-        [--peer PYTHON --peer-model DIR] [--json]
+    python scripts/bench/index.py TREE [TREE …] [--files 5000] [--runs 3] [--limit-s 600] [--json]
 
 Each TREE is copied to a temporary folder and stays as it is. Every run is a separate process that
-is ended after `--limit-s`; its figures are then missing, and the others go on. `--peer` is the
-interpreter of an environment with semble. Memory is the largest sum of proportional set sizes
-(pages that processes share count once).
+is ended after `--limit-s`; its figures are then missing, and the others go on. Memory is the
+largest sum of proportional set sizes (pages that processes share count once).
 """
 
 from __future__ import annotations
@@ -51,7 +49,6 @@ from cortex.publish.graph_files import GraphFiles
 from cortex.publish.vectors import VectorMaker
 from cortex.settings.config import Config
 
-PEER = Path(__file__).parent / "peers" / "index_semble.py"
 #: seconds between two samples of the memory of a run and its children
 SAMPLE_S = 0.2
 #: saved files from which p95 is meaningful
@@ -85,8 +82,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="cold runs; the median counts")
     parser.add_argument("--files", type=int, default=0, help="take only the first N files")
     parser.add_argument("--limit-s", type=float, default=600.0, help="seconds after which a run is ended")
-    parser.add_argument("--peer", default="", help="the Python of an environment with semble")
-    parser.add_argument("--peer-model", default="", help="the folder of semble's model")
     add_json(parser)
     parser.add_argument("--child", choices=CHILDREN, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -134,12 +129,6 @@ def measure(root: Path, options: argparse.Namespace) -> Figures:
         figures["served"] = run_child("served", root, options.limit_s)
     else:
         figures["cold_s"] = f"over {options.limit_s:g}"
-    if options.peer:
-        shutil.rmtree(config_of(root).home, ignore_errors=True)
-        say("semble")
-        figures["semble"] = run_watched(
-            [options.peer, str(PEER), str(root), options.peer_model], options.limit_s
-        )
     return figures
 
 
@@ -162,11 +151,10 @@ def cold_figures(cold: Figures) -> Figures:
 
 
 def run_child(what: str, root: Path, limit_s: float) -> Figures | None:
-    return run_watched([sys.executable, __file__, "--child", what, str(root)], limit_s)
-
-
-def run_watched(command: list[str], limit_s: float) -> Figures | None:
-    """Return a process's JSON output, with its time and memory; None if it was ended or failed."""
+    """Return the JSON output of a step of CHILDREN, with its time and memory; None if it was ended
+    or failed.
+    """
+    command = [sys.executable, __file__, "--child", what, str(root)]
     load, started = round(os.getloadavg()[0], 2), time.perf_counter()
     # A separate session, so that children do not outlive a run that is ended.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)

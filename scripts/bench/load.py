@@ -1,15 +1,13 @@
 """A benchmark of `cortex serve` under load, by Locust in a separate environment.
 
     scripts/bench/load.py [--files 5000 | --corpus DIR] [--clients 1 8 …] [--seconds 10] [--json]
-    scripts/bench/load.py --hold 300 [--files …]
     scripts/bench/load.py --plot RESULT.json [RESULT.json …]
 
 One to many clients call at once; each calls again when it has its answer. `day` are the calls of
 three agents in a day, over /mcp, /v1/tools and /v1/search, memory included; `search` is /v1/search
 alone. Prints calls a second, p50, p95 and p99, refusals (429) and errors, the processor time of a
-call, processor time and memory of every process. --hold: the same day for so many seconds with
-eight clients, and the growth of memory and descriptors. --plot: docs/load.svg from saved results.
-The clients run on the same cores as the server.
+call, processor time and memory of every process. --plot: docs/load.svg from saved
+results. The clients run on the same cores as the server.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ from typing import Any
 
 import orjson
 from environments import lines_of, python_with
-from latency import write_project
 from product import (
     START_S,
     RunningServer,
@@ -52,7 +49,8 @@ from report import (
     print_table,
     write,
 )
-from samples import Samples, slope
+from samples import Samples
+from synthetic import write_project
 from trees import copy_sources
 from workday import MIXES, Words, draw
 
@@ -70,8 +68,6 @@ WARM_S = 2.0
 INDEX_S, INDEX_FILE_S = 300.0, 0.2
 #: calls that are drawn; each client begins at a different call
 CALLS = 20_000
-#: clients of --hold
-HOLDING = 8
 #: errors that are printed
 SHOWN_MAX = 5
 
@@ -87,7 +83,7 @@ class Target:
     folder: Path
 
     def run(self, mix: str, clients: int, seconds: float) -> Figures:
-        """Return a row, with the samples taken meanwhile."""
+        """Return a row of the table."""
         calls, times = self.folder / "calls.json", self.folder / "times.json"
         calls.write_bytes(orjson.dumps(draw(self.words, mix, CALLS)))
         owners = (load(str(self.root)), load_data())
@@ -145,8 +141,7 @@ def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Fi
         for tool in tools
     }
     row |= {"wrong": dict(wrong.most_common(SHOWN_MAX)), "cpu_s": used, "pss_mb": samples.memory()}
-    row |= {"load": round(os.getloadavg()[0], 1), "samples": samples}
-    return row
+    return row | {"load": round(os.getloadavg()[0], 1)}
 
 
 @contextlib.contextmanager
@@ -199,7 +194,6 @@ def measure(aim: Target, options: argparse.Namespace) -> list[Figures]:
     for mix in options.mixes:
         for clients in options.clients:
             row = aim.run(mix, clients, options.seconds)
-            row.pop("samples")
             rows.append(row)
             _print_rows(rows[-1:], header=len(rows) == 1)
     return rows
@@ -249,29 +243,6 @@ def _print_more(rows: Sequence[Figures]) -> None:
         )
 
 
-def hold(aim: Target, seconds: float) -> Figures:
-    """Run a day for so long; return the growth in its second half."""
-    row = aim.run("day", HOLDING, seconds)
-    samples: Samples = row.pop("samples")
-    _print_rows([row], header=True)
-    growth = {}
-    for name in samples.names():
-        sizes = samples.series(name)
-        half = sizes[len(sizes) // 2 :]
-        growth[name] = {
-            "first_mb": round(sizes[0][1] / 1e6, 1),
-            "last_mb": round(sizes[-1][1] / 1e6, 1),
-            "mb_an_hour": round(slope([(at, size / 1e6) for at, size, _ in half]) * 3600, 1),
-            "descriptors": f"{sizes[0][2]} → {sizes[-1][2]}",
-        }
-    print("\ngrowth; the slope is the second half's, resident memory:")
-    print_table(
-        ("process", "first MB", "last MB", "MB an hour", "descriptors"),
-        [(name, *growth_row.values()) for name, growth_row in growth.items()],
-    )
-    return row | {"growth": growth}
-
-
 def plot_results(results: Sequence[Path]) -> None:
     """Draw docs/load.svg from saved results."""
     python = python_with("load", lines_of(FOLDER / "load.lock"))
@@ -288,14 +259,13 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=CLIENTS)
     parser.add_argument("--seconds", type=float, default=10.0, help="for each number of clients")
     parser.add_argument("--mixes", nargs="+", choices=MIXES, default=MIXES)
-    parser.add_argument("--hold", type=float, metavar="SECONDS", help="whether it grows")
     parser.add_argument("--plot", type=Path, nargs="+", metavar="RESULT")
     add_json(parser)
     options = parser.parse_args()
     if options.plot:
         plot_results(options.plot)
         return
-    figures = begin("load-hold" if options.hold else "load")
+    figures = begin("load")
     print_machine(figures)
     with target(options.files, options.corpus) as (aim, filled):
         figures |= {
@@ -304,13 +274,10 @@ def main() -> None:
             "seconds": options.seconds,
         }
         print_figures({"files": filled, "clients' processor": "the same cores"})
-        rows = [hold(aim, options.hold)] if options.hold else measure(aim, options)
-    if not options.hold:
-        _print_more(rows)
+        rows = measure(aim, options)
+    _print_more(rows)
     if options.json:
-        result_path = write(figures | {"rows": rows})
-        if not options.hold:
-            plot_results([result_path])
+        plot_results([write(figures | {"rows": rows})])
     sys.exit(any(row["errors"] for row in rows))
 
 

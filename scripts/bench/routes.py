@@ -1,15 +1,17 @@
 """A benchmark of routes and requests at whole applications, beside codegraph.
 
-    python scripts/bench/routes.py FRAMEWORK=FOLDER … [--routes FILE …] [--peer FOLDER] [--sample N]
+    python scripts/bench/routes.py FRAMEWORK=FOLDER … [--routes FILE …] [--peer FOLDER]
+        [--draw N [--seed S]]
 
-FRAMEWORK is rails, laravel, spring or aspnet; FOLDER is a checkout, and its name the application's.
+FRAMEWORK is rails, laravel, spring, aspnet or another without a truth; FOLDER is a checkout, and
+its name the application's.
 The truth: Rails' own router draws `config/routes.rb` (peers/routes.rb, with Debian's actionpack),
 PHP runs Laravel's files (`--routes`, with peers/routes.php in Laravel's place), and of Spring and
 ASP.NET every annotation with literal text or a constant is read line by line, by `_annotated`.
 `recall`: routes of the truth that we have, by method and path with parameters without names;
 `handlers`: of these the ones that lead to the class and method of the truth. `--peer`: a folder
-with a copy of each application that codegraph has indexed. `--sample`: prints requests with their
-routes, drawn evenly over the applications, to be read.
+with a copy of each application that codegraph has indexed. `--draw`: prints N requests with their
+code and the routes that they lead to, drawn evenly over the applications, to be read and judged.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ def annotated(folder: Path, framework: str) -> Routes:
     files = [
         path
         for path in sorted(folder.rglob(f"*{ending}"))
-        if not is_test(path.relative_to(folder).as_posix())
+        if not any(is_minor(path.relative_to(folder).as_posix()) for is_minor in (is_test, is_example))
     ]
     texts = {path: path.read_text(errors="replace") for path in files}
     constants = {
@@ -218,6 +220,19 @@ def judge(truth: Routes, routes: Routes) -> dict[str, float]:
     }
 
 
+def draw(led: dict[Path, list[tuple[str, int, str, str]]], count: int, seed: int) -> None:
+    """Print the code of requests and their routes, an equal number of each application."""
+    generator, drawn = random.Random(seed), 0
+    piles = {folder: generator.sample(rows, len(rows)) for folder, rows in sorted(led.items())}
+    while drawn < count and any(piles.values()):
+        for folder, rows in piles.items():
+            if rows and drawn < count:
+                drawn += 1
+                file, line, request, ends = rows.pop()
+                code = (folder / file).read_text(errors="replace").splitlines()[line - 1].strip()
+                print(f"{drawn}\t{folder.name}/{file}:{line}\t{code[:160]}\n\t{request}\n\t{ends}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -225,12 +240,13 @@ def main() -> None:
     parser.add_argument("applications", nargs="+")
     parser.add_argument("--routes", nargs="*", default=[])
     parser.add_argument("--peer", type=Path)
-    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--draw", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--missing", action="store_true", help="print the routes of the truth that we lack")
     add_json(parser)
     arguments = parser.parse_args()
     figures = begin("routes") | {"applications": {}}
-    sampled = random.Random(7)
+    led: dict[Path, list[tuple[str, int, str, str]]] = {}
     for application in arguments.applications:
         framework, _, name = application.partition("=")
         folder = Path(name)
@@ -252,20 +268,27 @@ def main() -> None:
             row["codegraph"] = judge(truth, codegraph(arguments.peer / folder.name))
         fragments = [node for node in nodes if node["kind"] in ROUTE_KINDS]
         matches, by_id = match_requests(fragments), {node["id"]: node for node in fragments}
-        names = {route.id: route.name for route in join_routes(fragments)}
-        requests = [by_id[edge["to"]] for edge in edges if edge["type"] == "requests"]
-        led = [node for node in requests if node["id"] in matches]
-        row |= {"requests": len(requests), "led": len(led)}
+        names = {route.id: f"{route.name} {route.file}:{route.line}" for route in join_routes(fragments)}
+        requests = [edge for edge in edges if edge["type"] == "requests"]
+        led[folder] = sorted(
+            (
+                edge["location"]["file"],
+                edge["location"]["line"],
+                f"{by_id[edge['to']]['method']} {by_id[edge['to']]['path']}",
+                ("sure: " if match.is_sure else "candidates: ")
+                + " | ".join(map(names.__getitem__, match.routes)),
+            )
+            for edge in requests
+            if (match := matches.get(edge["to"])) is not None
+        )
+        row |= {"requests": len(requests), "led": len(led[folder])}
         figures["applications"][folder.name] = row
-        for node in sampled.sample(led, min(arguments.sample // len(arguments.applications), len(led))):
-            match = matches[node["id"]]
-            ends = " | ".join(names[route] for route in match.routes)
-            print(f"{node['file']}:{node['start_line']}\t{node['method']} {node['path']}\t{ends}")
         for key in sorted(truth.keys() - routes.keys()) if arguments.missing else ():
             print("missing", *key, *truth[key])
         for key in sorted(truth.keys() & routes.keys()) if arguments.missing else ():
             if not judge({key: truth[key]}, routes)["handlers"] and truth[key] - {""}:
                 print("handler", *key, truth[key], routes[key])
+    draw(led, arguments.draw, arguments.seed)
     print_table(
         [
             "application",

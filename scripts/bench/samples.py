@@ -1,4 +1,4 @@
-"""Samples of a server's processes during a measurement: processor time, memory, descriptors."""
+"""Samples of a server's processes during a measurement: processor time and memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
 import psutil
 from product import processes_of_set
 
@@ -24,8 +23,8 @@ class Samples:
     def __init__(self, pid: int, owners: Sequence[Any]) -> None:
         self._pid, self._owners = pid, owners
         self._processes: dict[str, psutil.Process] = {}
-        #: (time, process → (processor seconds, resident bytes, descriptors))
-        self._taken: list[tuple[float, dict[str, tuple[float, int, int]]]] = []
+        #: (time, process → processor seconds)
+        self._taken: list[tuple[float, dict[str, float]]] = []
         self._memory: dict[str, float] = {}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -44,9 +43,6 @@ class Samples:
             with contextlib.suppress(psutil.Error):
                 self._memory[name] = round(process.memory_full_info().pss / 1e6, 1)
 
-    def names(self) -> list[str]:
-        return list(self._processes)
-
     def memory(self) -> dict[str, float]:
         """Return process → MB at the end, proportional where processes share it."""
         return self._memory
@@ -54,11 +50,7 @@ class Samples:
     def used(self, first: float, last: float) -> dict[str, float]:
         """Return process → processor seconds between two times (of time.time)."""
         ends = [min(self._taken, key=lambda sample, at=at: abs(sample[0] - at))[1] for at in (first, last)]
-        return {name: round(now[0] - ends[0].get(name, (0.0,))[0], 2) for name, now in ends[1].items()}
-
-    def series(self, name: str) -> list[tuple[float, int, int]]:
-        """Return (seconds from the first sample, resident bytes, descriptors) of a process."""
-        return [(at - self._taken[0][0], *row[name][1:]) for at, row in self._taken if name in row]
+        return {name: round(now - ends[0].get(name, 0.0), 2) for name, now in ends[1].items()}
 
     def _find(self) -> None:
         processes = {"server": psutil.Process(self._pid)}
@@ -76,15 +68,6 @@ class Samples:
     def _take(self) -> None:
         row = {}
         for name, process in self._processes.items():
-            with contextlib.suppress(psutil.Error), process.oneshot():
-                row[name] = (sum(process.cpu_times()[:2]), process.memory_info().rss, process.num_fds())
+            with contextlib.suppress(psutil.Error):
+                row[name] = sum(process.cpu_times()[:2])
         self._taken.append((time.time(), row))
-
-
-def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Return the slope of a straight line through (x, y), by least squares; 0 for fewer
-    than two.
-    """
-    if len(points) < 2:
-        return 0.0
-    return float(np.polyfit(*zip(*points, strict=True), 1)[0])

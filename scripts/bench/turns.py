@@ -26,12 +26,14 @@ from typing import Any
 
 import numpy as np
 import psutil
-from latency import CASES, KEYWORDS, WARM_UP, write_project
 from product import CORTEX, Front, connect, isolated_environment, wait_until_indexed
 from report import Figures, begin, commit, print_table, write
+from synthetic import NOUNS, TOPICS, VERBS, write_project
 
 #: factor by which a median may be slower
 SLOWER_MAX = 1.03
+#: calls before measuring
+WARM_UP = 20
 #: queries of each case in a block whose processor time is measured
 BLOCK_QUERIES = 4
 #: kinds of keyword queries, made of pairs of KEYWORDS
@@ -43,8 +45,21 @@ KINDS = {
     "fuzzy": "{0}~1",
     "regex": "/{0}[a-z_]*\\(/",
 }
-#: queries besides those of latency.py
-MORE: list[tuple[str, str, dict[str, Any], list[str]]] = [
+QUESTIONS = [
+    f"how does the {topic} code {verb} a {noun}"
+    for topic, verb, noun in zip(TOPICS * 3, VERBS * 2, NOUNS, strict=False)
+]
+KEYWORDS = [f"{verb}_{noun}" for verb, noun in zip(VERBS * 2, NOUNS, strict=False)] + [
+    f"{a} AND {b}" for a, b in pairwise(NOUNS)
+]
+#: (name of the row, tool, arguments, queries)
+CASES: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    ("cortex_explore", "cortex_explore", {}, QUESTIONS),
+    ("cortex_search", "cortex_search", {}, QUESTIONS),
+    ("cortex_search, limit 5, snippets", "cortex_search", {"limit": 5, "detail": "snippet"}, QUESTIONS),
+    ("cortex_search, semantic", "cortex_search", {"mode": "semantic"}, QUESTIONS),
+    ("cortex_exact", "cortex_exact", {}, KEYWORDS),
+    ("code_context", "code_context", {}, QUESTIONS),
     *(
         (f"cortex_exact, {kind}", "cortex_exact", {}, [form.format(*pair) for pair in pairwise(KEYWORDS)])
         for kind, form in KINDS.items()
@@ -76,7 +91,7 @@ async def time_call(front: Front, tool: str, arguments: dict[str, Any]) -> float
 async def measure(roots: tuple[Path, Path], programs: tuple[str, str], runs: int) -> list[Figures]:
     rows = []
     async with connect(roots[0], programs[0]) as this, connect(roots[1], programs[1]) as other:
-        for case, tool, arguments, queries in CASES + MORE:
+        for case, tool, arguments, queries in CASES:
             name = "path" if tool == "cortex_outline" else "query"
             seconds = np.zeros((runs, 2))
             for at in range(-WARM_UP, runs):
@@ -109,7 +124,7 @@ async def compare_processor_time(roots: tuple[Path, Path], programs: tuple[str, 
             spent = [0.0, 0.0]
             for which, front in ((0, this), (1, other)) if at % 2 else ((1, other), (0, this)):
                 before = processor_s(roots[which])
-                for _, tool, arguments, queries in CASES + MORE:
+                for _, tool, arguments, queries in CASES:
                     name = "path" if tool == "cortex_outline" else "query"
                     for query in queries[:BLOCK_QUERIES]:
                         await front.call(tool, **arguments | {name: query})

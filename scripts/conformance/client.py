@@ -22,8 +22,8 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent / "bench"))
 
 from environments import lines_of, python_with  # noqa: E402 - scripts are no package
-from latency import write_project  # noqa: E402
 from product import RunningServer, run_server, scratch_project, wait_until_indexed  # noqa: E402
+from synthetic import write_project  # noqa: E402
 
 #: chunks of the project to search
 CHUNKS = 120

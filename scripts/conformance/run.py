@@ -31,10 +31,10 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent / "bench"))
 
 from environments import node_with  # noqa: E402 - scripts are no package
-from latency import write_project  # noqa: E402
 from product import CORTEX, RunningServer, run_server, scratch_project, wait_until_indexed  # noqa: E402
 from proxy import run_proxy  # noqa: E402
 from report import add_json, begin, write  # noqa: E402
+from synthetic import write_project  # noqa: E402
 
 from cortex.processes import attach  # noqa: E402
 from cortex.settings.config import load_data  # noqa: E402

@@ -30,6 +30,7 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     )
 
     assert project.run("status").returncode == 3
+    project.environment["CORTEX_SERVER_IDLE_EXIT_S"] = "60"  # one set for all commands from here on
     searched = project.run("search", "how is the password compared", "-k", "2")
     assert searched.returncode == 0
     assert searched.stdout.startswith("auth/login.py:")

@@ -740,6 +740,82 @@ def test_tests_of_a_ruby_library_are_no_requests_of_rails():
         assert bool([node for node in nodes if node["kind"] in ROUTE_KINDS]) is has, path
 
 
+def test_a_test_of_a_controller_names_one_route_by_its_class_file_and_parameters():
+    routes = (
+        "Rails.application.routes.draw do\n  resources :events\n  resources :agents do\n    resources :events, only: :index\n  end\n"
+        "  namespace :admin do\n    resources :events, only: :index\n  end\n  get 'first(/:page(/:size))', to: 'pages#show'\n  get 'second', to: 'pages#show'\nend\n"
+    )
+    calls = {
+        "spec/controllers/events_controller_spec.rb": (
+            "describe EventsController do\n  get :index\n  get :index, params: { agent_id: 1, 'page' => 2 }\n  get :index, agent_id: 1\n"
+            "  get :index, { :page => 1 }\n  get :index, params: options\n  get :show, params: {}\nend\n"
+        ),
+        "spec/controllers/admin/events_controller_spec.rb": "describe EventsController do\n  get :index\nend\n",
+        "spec/controllers/pages_controller_spec.rb": "require 'rails_helper'\ndescribe described do\n  get :show\nend\n",
+        "spec/controllers/agents_controller_spec.rb": (
+            "describe AgentsController do\nend\ndescribe EventsController do\n  get :index\nend\n"
+        ),
+    }
+    assert requests_in({"config/routes.rb": routes, **calls}) == [
+        "spec/controllers/events_controller_spec GET /events",
+        "spec/controllers/events_controller_spec GET /agents/:agent_id/events",
+        "spec/controllers/events_controller_spec GET /agents/:agent_id/events",
+        "spec/controllers/events_controller_spec GET /events",
+        "spec/controllers/events_controller_spec GET /agents/:agent_id/events | GET /events ?",
+        "spec/controllers/admin/events_controller_spec GET /admin/events",
+        "spec/controllers/pages_controller_spec GET /first(/:page(/:size)) | GET /second ?",
+        "spec/controllers/agents_controller_spec GET /agents",
+    ]
+
+
+def test_a_folder_of_tests_names_the_project_of_equal_routes_and_a_slash_chooses():
+    controller = (
+        "using Microsoft.AspNetCore.Mvc;\nnamespace Shop;\n[ApiController]\npublic class InfoController {\n"
+        '  [HttpGet("/alive")] public string Alive() {}\n}\n'
+    )
+    test = (
+        "namespace Shop.Tests;\npublic class InfoTests {\n  private readonly HttpClient _client;\n"
+        '  public async Task Reads() { await _client.GetAsync("/alive"); }\n}\n'
+    )
+    texts = {f"src/{name}/Controllers/InfoController.cs": controller for name in ("Api", "Icons", "Web.Api")}
+    tests = (
+        "test/Api.IntegrationTest/InfoTests.cs",
+        "test/Web.Api.Tests/InfoTests.cs",
+        "test/All/InfoTests.cs",
+    )
+    nodes, _ = nodes_and_edges(texts | dict.fromkeys(tests, test))
+    nodes_of_routes = [node for node in nodes if node["kind"] in ROUTE_KINDS]
+    matches, files = match_requests(nodes_of_routes), {node["id"]: node["file"] for node in nodes}
+    assert [([files[route] for route in match.routes], match.is_sure) for match in matches.values()] == [
+        (["src/Api/Controllers/InfoController.cs"], True),
+        (["src/Web.Api/Controllers/InfoController.cs"], True),
+        (sorted(texts), False),
+    ]
+    urls = "from django.urls import path\nurlpatterns = [path('ping/x', one), path('ping/x/', two)]\n"
+    page = "export function f() {\n  fetch('/ping/x');\n  fetch('/ping/x/');\n}\n"
+    assert requests_in({"shop/urls.py": urls, "web/a.ts": page}) == [
+        "web/a:f ANY /ping/x",
+        "web/a:f ANY /ping/x/",
+    ]
+
+
+def test_a_request_may_lack_optional_segments_at_the_end():
+    routes = "<?php\nRoute::get('/search/{term?}', [A::class, 'find']);\nRoute::get('/list/{page}', [A::class, 'list']);\n"
+    test = "<?php\nclass XTest extends TestCase {\n  function x() {\n    $this->get('/search');\n    $this->get('/list');\n  }\n}\n"
+    assert requests_in({"routes/web.php": routes, "tests/Feature/XTest.php": test}) == [
+        "tests/Feature/XTest:XTest.x GET /search/{term?}"
+    ]
+
+
+def test_a_relative_path_is_one_from_the_root_if_there_is_such_a_route():
+    urls = "from django.urls import path\nurlpatterns = [path('login/options', one), path('admin/login/options', two), path('admin/other/x', three)]\n"
+    page = "export function f() {\n  fetch('login/options');\n  fetch('other/x');\n}\n"
+    assert requests_in({"shop/urls.py": urls, "web/a.ts": page}) == [
+        "web/a:f ANY /login/options ?",
+        "web/a:f ANY /admin/other/x ?",
+    ]
+
+
 TRPC = {
     path.relative_to(GOLDEN / "trpc").as_posix(): path.read_text() for path in (GOLDEN / "trpc").rglob("*.ts")
 }

@@ -332,6 +332,28 @@ def test_a_question_finds_the_most_exact_route():
     assert read_asked("orders") is None
 
 
+def test_a_question_may_lack_optional_segments_at_the_end():
+    nodes, _ = nodes_and_edges(
+        {
+            "routes/web.php": (
+                "<?php\nRoute::get('/search/{term?}', [A::class, 'find']);\nRoute::get('/list/{page?}', [A::class, 'list']);\n"
+                "Route::get('/list', [A::class, 'all']);\n"
+            ),
+            "app.js": "const app = require('express')();\napp.get('/posts/:year?/:month?', f);\napp.get('/x/:id', f);\n",
+        }
+    )
+    routes = join_routes(nodes)
+    for question, expected in (
+        ("GET /search", ["/search/{term?}"]),
+        ("GET /search/a", ["/search/{term?}"]),
+        ("GET /list", ["/list"]),
+        ("GET /posts", ["/posts/:year?/:month?"]),
+        ("GET /posts/2020/1", ["/posts/:year?/:month?"]),
+        ("GET /x", []),
+    ):
+        assert [route.path for route in find_routes(routes, *read_asked(question))] == expected, question
+
+
 def serve(folder, texts):
     config = Config(root=folder / "project")
     config.root.mkdir()

@@ -85,6 +85,29 @@ def test_tests_bind_no_services_of_the_application():
     assert calls_of_handlers(edges) == (GOLDEN / "spring_services" / "CALLS").read_text().splitlines()
 
 
+def test_a_story_of_a_page_binds_no_services():
+    bound = "export default { providers: [{ provide: LogoService, useClass: LogoMock }] };\n"
+    texts = {
+        "logo.service.ts": "export abstract class LogoService {\n  abstract url(): string;\n}\n",
+        "logo.mock.ts": (
+            "import { LogoService } from './logo.service';\nexport class LogoMock extends LogoService {\n  url() { return ''; }\n}\n"
+        ),
+        "logo.component.ts": (
+            "import { LogoService } from './logo.service';\nexport class Logo {\n  constructor(private logos: LogoService) {}\n"
+            "  show() { return this.logos.url(); }\n}\n"
+        ),
+    }
+    imports = "import { LogoService } from './logo.service';\nimport { LogoMock } from './logo.mock';\n"
+    for file, target in (
+        ("logo.stories.ts", "logo.service:LogoService.url"),
+        ("logo.module.ts", "logo.mock:LogoMock.url"),
+    ):
+        _, edges = nodes_and_edges(texts | {file: imports + bound})
+        targets = {edge["to"] for edge in edges if edge["from"] == "logo.component:Logo.show"}
+        assert target in targets, file
+        assert len(targets) == 1 + (file == "logo.module.ts")
+
+
 def test_many_services_of_one_type_are_bounded(monkeypatch):
     monkeypatch.setattr(services, "_SERVICES_MAX", 50)
     classes = "".join(
@@ -125,6 +148,24 @@ def test_a_handler_without_a_name_has_its_uses_from_its_route():
         "app:<GET /z> store:find",
         "app:inner store:find",
     }
+
+
+def test_a_closure_in_a_file_of_drawn_routes_has_its_uses_from_its_route():
+    php = (
+        "<?php\nRoute::get('/a', function () {\n    return save();\n});\nRoute::match(['put'], '/b', fn () => save());\n"
+        "Route::get('/c', [Orders::class, 'show']);\nsave();\nfunction save() {}\n"
+    )
+    ruby = (
+        "def save\nend\n\nRails.application.routes.draw do\n  get '/a', to: ->(env) { save }\n  get '/b' => proc { save }\n"
+        "  get '/c', to: 'orders#show'\n  save\nend\n"
+    )
+    for path, text, expected in (
+        ("routes/web.php", php, ["<GET /a>", "<PUT /b>", ""]),
+        ("config/routes.rb", ruby, ["<GET /a>", "<GET /b>", ""]),
+    ):
+        edges = nodes_and_edges({path: text})[1]
+        sources = [edge["from"].partition(":")[2] for edge in edges if edge["to"].endswith(":save")]
+        assert sources == expected, path
 
 
 def test_a_mock_in_a_test_is_no_service_and_a_field_that_asks_by_name_is_one():

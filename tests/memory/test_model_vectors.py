@@ -30,12 +30,12 @@ def model(tmp_path, models):  # noqa: F811
 
 
 @pytest.fixture
-def open_memory(tmp_path, model):
+def open_memory(data, model):
     """Open the memory of this test, with the model unless another one is given."""
     opened = []
 
     def make(model=model):
-        opened.append(Library.open(tmp_path / "data", model=model))
+        opened.append(Library.open(data, model=model))
         return opened[-1]
 
     yield make

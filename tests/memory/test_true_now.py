@@ -27,11 +27,11 @@ BEGIN = 1_772_000_000_000
 
 
 @pytest.fixture
-def library(tmp_path):
+def library(data):
     """A memory whose clock goes on by a day with each question of the time."""
     ticks = itertools.count()
     with Library(
-        Memory(tmp_path / "data", open_static(), lambda: BEGIN + next(ticks) * DAY_MS // 10), project="here"
+        Memory(data, open_static(), lambda: BEGIN + next(ticks) * DAY_MS // 10), project="here"
     ) as opened:
         for title in OTHERS:
             opened.store(title)

@@ -10,13 +10,18 @@ from typing import Any
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 from cortex.terms.kinds import OPEN_END
 
-#: paths of one router, and mounts between it and its root
+#: paths of one router, mounts between it and its root, and patterns of a folder
 PATHS_MAX, MOUNTS_MAX = 64, 16
 #: ASP.NET's parts of a path that name the class or the method
 _TOKEN = re.compile(r"\[(\w+)\]")
+#: the router of methods that a convention serves, and the usual pattern
+CONVENTIONS = "(conventions)"
+DEFAULT_CONVENTION = "{controller=Home}/{action=Index}/{id?}"
+_SEGMENT = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
 PARAMETER = re.compile(r"[:*{<$(\[]")
+_OPTIONAL = re.compile(r"\{[^{}*]*\?\}|:\w+\?")
 #: ends the router of a class's routes, which heirs mount
 ROUTES = "(routes)"
 #: ends the router of a class's further routes, mounted where a router registers the class
@@ -90,39 +95,42 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
     prefixes = _Prefixes(every)
     routes = [route for node in every if node.get("open") for route in _behind(node, prefixes)]
     for node in every:
-        if node.get("kind") == "route":
-            for prefix in prefixes.of(str(node.get("router", ""))):
-                place = f"{node['file']}:{node['start_line']}"
-                computed = place if node.get("computed") else prefix.computed
-                names = tuple(_names(node, prefix.names))
-                template = names[0] if node.get("by_name") else str(node["path"])
-                path = join_path(prefix.text, template) or "/"
-                if "action" in node:
-                    if path == "/" and not prefix.computed:
-                        continue  # a controller without routes of its own
-                    controller = prefix.owner.rpartition(":")[2].rpartition(".")[2].removesuffix("Controller")
-                    path = _fill(path, {"controller": controller, "action": str(node["action"])})
-                if node.get("computed"):
-                    path = "?"
-                elif not path.startswith("/"):
-                    path = f"/{path}"
-                routes.append(
-                    FullRoute(
-                        str(node["method"]),
-                        path,
-                        str(node["id"]),
-                        str(node["file"]),
-                        int(node["start_line"]),
-                        computed,
-                        prefix.served or bool(node.get("app")),
-                        prefix.owner,
-                        prefix.base,
-                        prefix.root,
-                        names,
-                        prefix.any_case or bool(node.get("any_case")),
-                    )
+        for prefix, path in _paths(node, prefixes) if node.get("kind") == "route" else ():
+            place = f"{node['file']}:{node['start_line']}"
+            computed = place if node.get("computed") else prefix.computed
+            routes.append(
+                FullRoute(
+                    str(node["method"]),
+                    "?" if node.get("computed") else path if path.startswith("/") else f"/{path}",
+                    str(node["id"]),
+                    str(node["file"]),
+                    int(node["start_line"]),
+                    computed,
+                    prefix.served or bool(node.get("app")),
+                    prefix.owner,
+                    prefix.base,
+                    prefix.root,
+                    tuple(_names(node, prefix.names)),
+                    prefix.any_case or bool(node.get("any_case")),
                 )
+            )
     return sorted(set(routes), key=lambda route: (route.path, route.method, route.file, route.line))
+
+
+def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefix, str]]:
+    """Yield the full paths of a route, each with its prefix."""
+    for prefix in prefixes.of(str(node.get("router", ""))):
+        template = next(_names(node, prefix.names)) if node.get("by_name") else str(node["path"])
+        path = join_path(prefix.text, template) or "/"
+        if "action" in node:
+            controller = prefix.owner.rpartition(":")[2].rpartition(".")[2].removesuffix("Controller")
+            tokens = {name: str(node.get(name, "")) for name in ("action", "area")}
+            tokens["controller"] = controller
+            if path == "/" and not prefix.computed:  # a class without routes of its own
+                yield from prefixes.by_convention(node, prefix.owner, tokens)
+                continue
+            path = _fill(path, tokens)
+        yield prefix, path
 
 
 def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
@@ -155,6 +163,28 @@ def _fill(path: str, tokens: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
 
+def _conventional(pattern: str, tokens: Mapping[str, str], taken: Sequence[str]) -> str | None:
+    """Return the path of an action by a pattern; None if the pattern cannot say it. `taken`: its
+    parameters.
+    """
+    parts: list[tuple[str, str]] = []
+    names = set[str]()
+    for segment in pattern.strip("/").split("/"):
+        match = _SEGMENT.fullmatch(segment)
+        if match is None:
+            parts.append((segment, ""))
+        elif match[1] in tokens:
+            if match[2] not in (None, "exists") or not tokens[match[1]]:
+                return None
+            names.add(match[1])
+            parts.append((tokens[match[1]], match[3] or ""))
+        elif match[1] in taken or not match[4]:
+            parts.append((segment, ""))
+    while parts and parts[-1][0] == parts[-1][1]:
+        parts.pop()
+    return "/" + "/".join(text for text, _ in parts) if names >= {"controller", "action"} else None
+
+
 def canonical_routers(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return router → the router that it is another name of."""
     same: dict[str, str] = {}
@@ -180,11 +210,15 @@ class _Prefixes:
         self._mounts: dict[str, list[Mapping[str, Any]]] = {}
         self._cache: dict[str, list[Prefix]] = {}
         self._moved: dict[str, Mapping[str, Any]] = {}
+        #: folder → its mounts of methods by convention
+        self._conventions: dict[str, list[Mapping[str, Any]]] = {}
         for node in others:
             if node["kind"] == "router":
                 self._definitions.setdefault(root_of(str(node["router"]), self._same), node)
             elif node.get("moves"):  # a prefix of the module's own
                 self._moved.setdefault(root_of(str(node["mounted"]), self._same), node)
+            elif node["mounted"] == CONVENTIONS:
+                self._conventions.setdefault(str(node["file"]).rpartition("/")[0], []).append(node)
             elif not node.get("same"):
                 self._mounts.setdefault(root_of(str(node["mounted"]), self._same), []).append(node)
 
@@ -194,6 +228,25 @@ class _Prefixes:
     def is_known(self, router: str) -> bool:
         """Return True for a router that some file makes, or adds to."""
         return root_of(router, self._same) in self._declared
+
+    def by_convention(
+        self, node: Mapping[str, Any], owner: str, tokens: Mapping[str, str]
+    ) -> Iterator[tuple[Prefix, str]]:
+        """Yield the path of an action by the first pattern of the innermost folder around it that
+        has any.
+        """
+        folder, taken = str(node["file"]), str(node.get("takes", "")).split(",")
+        while folder and folder not in self._conventions:
+            folder = folder.rpartition("/")[0]
+        for mount in self._conventions.get(folder, ())[:MOUNTS_MAX]:
+            pattern, area = str(mount["prefix"]), str(mount.get("area", ""))
+            is_meant = area == tokens["area"] if area else "{area" in pattern or not tokens["area"]
+            if not is_meant or mount.get("computed"):
+                continue
+            if (path := _conventional(pattern, tokens, taken)) is not None:
+                for outer in self.of(str(mount["router"])):
+                    yield replace(outer, owner=owner, any_case=True), join_path(outer.text, path)
+                return
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
         router = root_of(router, self._same)
@@ -271,15 +324,16 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
     for route in routes:
         if method and route.method not in (method, ANY):
             continue
-        parts = _segments(route.path)
+        parts = list(filter(None, route.path.split("/")))  # `?` is a mark of an optional segment
         tail = segments[-len(parts) :] if route.computed and parts else segments
         if route.is_open or (route.computed and not parts):
             continue
-        loose = _compare(parts, tail)
+        fitting = without_optional(parts, len(tail))
+        loose = _compare(fitting, tail)
         if loose < 0:
             continue
-        in_case = route.any_case or _compare(parts, tail, any_case=False) >= 0
-        rank = (bool(route.computed), not route.served, not in_case, loose)
+        in_case = route.any_case or _compare(fitting, tail, any_case=False) >= 0
+        rank = (bool(route.computed), not route.served, not in_case, loose + len(parts) - len(fitting))
         if rank < best_rank:
             best, best_rank = [], rank
         if rank == best_rank:
@@ -289,6 +343,13 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
 
 def _segments(path: str) -> list[str]:
     return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
+
+
+def without_optional(parts: list[str], count: int) -> list[str]:
+    """Return the segments of a route without the last ones that a path of `count` may lack."""
+    while len(parts) > count and _OPTIONAL.fullmatch(parts[-1]):
+        parts = parts[:-1]
+    return parts
 
 
 def equal(part: str, wanted: str, *, any_case: bool) -> bool:

@@ -19,6 +19,7 @@ from cortex.graph.frameworks.join import (
     join_path,
     join_routes,
     root_of,
+    without_optional,
 )
 from cortex.graph.frameworks.tables.framework import ANY
 from cortex.terms.code.components import family_of
@@ -43,6 +44,10 @@ _HOLE = re.compile(r"\{[^}]*\}")
 _QUERY = re.compile(r"(?i)\{[^}]*(?:quer|param|search|qs)[^}]*\}$")
 #: ends a path in Rails, whose routes take it without a word in their paths
 _FORMAT = re.compile(r"\.(?:json|html|xml|js|csv|rss|atom|ics)$")
+#: the name of a project in the folder of its tests: `Shop.Api.IntegrationTests`
+_PROJECT = re.compile(r"(?:^|/)([\w.-]+?)[._-](?:\w*[Tt]ests?)(?=/)")
+#: parameters of Rails; a path may lack those behind a bracket
+_PARAMETERS = re.compile(r"[:*](\w+)")
 #: parameters that take numbers or UUIDs only, and such words
 _NUMBER_ONLY = re.compile(r"<int:|:int\}|\(\\d|\[0-9\]|<uuid:|:uuid\}")
 _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
@@ -50,7 +55,9 @@ _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{32,36}")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`routes`: ids; `is_sure`: the application is known, and the path is complete."""
+    """`routes`: ids; `is_sure`: the application is known, the path is complete, and no other route
+    has it.
+    """
 
     routes: tuple[str, ...]
     is_sure: bool
@@ -59,7 +66,9 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Request:
     """`base` is the name of an unknown beginning of the path, None without one; `text`: the
-    number of segments that the call itself names.
+    number of segments that the call itself names. `name`: the name of the route, in place of a
+    path; `keys`: the parameters that the call passes to it, None for unknown ones; `slash`: the
+    path ends with one; `projects`: names of the projects that its file tests.
     """
 
     method: str
@@ -70,8 +79,10 @@ class Request:
     app: str
     local: bool
     family: str
-    #: the name of the route, in place of a path
     name: str = ""
+    keys: frozenset[str] | None = None
+    slash: bool = False
+    projects: frozenset[str] = frozenset()
 
 
 def match_requests(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Match]:
@@ -105,7 +116,8 @@ def _read(
         app = root_of(str(node.get("app", "")) or str((client or {}).get("app", "")), same)
         text = _SEGMENTS_MIN if node.get("client") else 1
         place = method, (), None, text, str(node["file"]), app
-        return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:])
+        keys = frozenset(str(node["keys"]).split(",")) if "keys" in node else None
+        return Request(*place, bool(node.get("test")), str(node.get("family", "")), path[1:], keys)
     prefix = str(client.get("prefix", "")) if client is not None else ""
     is_local = bool(node.get("test") or (client or {}).get("test"))
     called = path
@@ -136,6 +148,8 @@ def _read(
         app,
         is_local,
         str(node.get("family", "")),
+        slash=path.endswith("/"),
+        projects=frozenset(_PROJECT.findall(str(node["file"])) if is_local else ()),
     )
 
 
@@ -157,12 +171,12 @@ class _Routes:
         self._by_text: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         self._by_rarest: dict[str, list[tuple[FullRoute, list[str]]]] = {}
         self._steps = 0
-        self._by_name: dict[str, set[tuple[str, str]]] = {}
+        self._by_name: dict[str, dict[tuple[str, str], None]] = {}
         self._by_path: dict[tuple[str, str], list[FullRoute]] = {}
         for route in self.every:
             self._by_path.setdefault((route.root, route.path), []).append(route)
             for name in filter(None, route.names):  # an unmounted procedure has none
-                self._by_name.setdefault(name, set()).add((route.root, route.path))
+                self._by_name.setdefault(name, {})[route.root, route.path] = None
         split = [[part for part in route.path.split("/") if part] for route in self.every]
         texts = [[part.lower() for part in reversed(parts) if not PARAMETER.search(part)] for parts in split]
         counts = Counter(text for row in texts for text in row)
@@ -240,21 +254,22 @@ class _Routes:
 
     def _ranked(self, request: Request) -> list[tuple[tuple[int, ...], FullRoute]]:
         rows: list[tuple[tuple[int, ...], FullRoute]] = [
-            ((0, 0, int(not route.served), 0), route)
+            ((0, 0, int(not route.served), -passed), route)
             for place in self._by_name.get(request.name, ())
             for route in self._by_path[place]
             if route.method in (request.method, ANY)
             and ("#" not in request.name or request.name in route.names)
+            and (passed := _passed(route, request.keys)) >= 0
         ]
         index = self._by_rarest if request.base is None else self._by_text
-        for text in {segment.lower() for segment in request.segments if not _HOLE.search(segment)}:
+        for text in dict.fromkeys(word.lower() for word in request.segments if not _HOLE.search(word)):
             pairs = index.get(text, [])
             self._steps += len(pairs)
             for route, parts in pairs if self._steps < _STEPS_MAX else ():
                 if route.method in (request.method, ANY) and (
                     rank := _rank(request, route, parts, self._learned.get(_unknown_prefix(route)))
                 ):
-                    rows.append((rank, route))
+                    rows.append(((*rank, *_unlike(request, route)), route))
         return rows
 
 
@@ -267,7 +282,19 @@ def _best(rows: list[tuple[tuple[int, ...], FullRoute]], *, sure: bool) -> Match
         return None
     least = min(rank for rank, _ in rows)
     ids = tuple(dict.fromkeys(route.id for rank, route in rows if rank == least))
-    return Match(ids, sure and not least[0]) if len(ids) <= CANDIDATES_MAX else None
+    return Match(ids, sure and not least[0] and len(ids) == 1) if len(ids) <= CANDIDATES_MAX else None
+
+
+def _unlike(request: Request, route: FullRoute) -> tuple[int, int]:
+    """Return what chooses one of equal routes: (another project, no slash at the end, or one)."""
+    is_other = request.projects.isdisjoint(route.file.split("/"))
+    return int(is_other), int(request.slash != route.path.endswith("/"))
+
+
+def _passed(route: FullRoute, keys: frozenset[str] | None) -> int:
+    """Return the number of a route's parameters that a test passes; -1 if one is missing."""
+    names = _PARAMETERS.findall(route.path.partition("(")[0]) if keys is not None else []
+    return len(names) if keys is None or keys.issuperset(names) else -1
 
 
 def _unknown_prefix(route: FullRoute) -> str:
@@ -288,7 +315,10 @@ def _rank(
     parameters), () for no match.
     """
     segments = list(request.segments)
-    is_complete = route.served and not route.computed
+    is_complete, is_relative = route.served and not route.computed, request.base == ""
+    if is_complete and request.base is None:
+        parts = without_optional(parts, len(segments))
+    is_longer = len(parts) > len(segments)
     if request.base is None:
         is_weak = not is_complete and learned is None
         parts = [*(learned or ()), *parts]
@@ -317,4 +347,5 @@ def _rank(
     if text < (_SEGMENTS_MIN if is_weak else 1):
         return ()
     unknown = is_weak and request.base is None and len(segments) < len(request.segments)
+    unknown |= is_relative and is_longer  # a page of the root is likelier
     return int(is_weak), int(unknown), int(not route.served), loose

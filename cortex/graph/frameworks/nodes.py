@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.facts import Fragment
+from cortex.graph.facts.facts import Definition, Fragment
+from cortex.graph.frameworks.join import CONVENTIONS
 from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.reading.files import path_of
 from cortex.graph.frameworks.reading.scopes import frameworks_of
@@ -85,13 +86,9 @@ class _Nodes:
                 self._add_injected(int(fragment.router[1:]), self._handlers(fragment))
             elif "mount" in fragment.flags:
                 router = self._routers.find(self._path, fragment.router, fragment.scope)
-                place, targets = (
-                    Location(self._path, fragment.line, fragment.column),
-                    self._handlers(fragment),
-                )
+                targets = self._handlers(fragment)
                 for handler in self._routed(router, set()):
-                    for target, confidence in targets.items():
-                        self.edges.append(Edge(handler, target, "references", place, confidence))
+                    self._link(handler, targets, fragment, "references")
             return
         router = self._routers.find(self._path, fragment.router, fragment.scope)
         flags: dict[str, Any] = {}
@@ -154,10 +151,12 @@ class _Nodes:
         return ""
 
     def _add_injected(self, at: int, targets: Mapping[str, str]) -> None:
-        definition, source = self._facts.definitions[at], self._project.ids(self._path)[at]
-        place = Location(self._path, definition.line, definition.column)
-        for target, confidence in targets.items():
-            self.edges.append(Edge(source, target, "references", place, confidence))
+        self._link(self._project.ids(self._path)[at], targets, self._facts.definitions[at], "references")
+
+    def _link(self, source: str, targets: Mapping[str, str], at: Fragment | Definition, kind: str) -> None:
+        """Add an edge to each target, with its confidence."""
+        place = Location(self._path, at.line, at.column)
+        self.edges += (Edge(source, target, kind, place, name) for target, name in targets.items())
 
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
         if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
@@ -188,9 +187,7 @@ class _Nodes:
             )
             if not handlers and not fragment.target and fragment.span[0]:
                 self._inner.append((node, fragment))
-            for handler, confidence in handlers.items():
-                place = Location(self._path, fragment.line, fragment.column)
-                self.edges.append(Edge(node, handler, "routes_to", place, confidence))
+            self._link(node, handlers, fragment, "routes_to")
 
     def move_inner(self, edges: Sequence[Edge]) -> Sequence[Edge]:
         """Return edges with the routes as sources of those in their functions without a name, but
@@ -218,13 +215,12 @@ class _Nodes:
     def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
         """Add the routes of a class that a router registers."""
         slash = "" if flags.pop("bare", False) else "/"
-        place = Location(self._path, fragment.line, fragment.column)
         for view in self._evaluator.types_of(fragment.target, self._path, fragment.scope):
             for method, parameter, handler in self._views.actions(view):
                 path = template if template == "?" else f"{template}{parameter}{slash}"
                 fields = {"method": method, "path": path, "router": router, **flags}
                 node = self._add_node(fragment, f"{method} {path}", fields)
-                self.edges.append(Edge(node, handler, "routes_to", place, "import"))
+                self._link(node, {handler: "import"}, fragment, "routes_to")
             owner = self._project.id_of(view)
             for mounted in self._views.routers(view):
                 fields = {"router": router, "prefix": template, "mounted": mounted, "owner": owner, **flags}
@@ -252,8 +248,7 @@ class _Nodes:
                 self._requests[key] = self._add_node(fragment, name, {"method": method, **fields})
             node = self._requests[key]
             source = self._project.ids(self._path)[scope] if scope >= 0 else self._stem
-            place = Location(self._path, fragment.line, fragment.column)
-            self.edges.append(Edge(source, node, "requests", place, "exact"))
+            self._link(source, {node: "exact"}, fragment, "requests")
 
     def _fixture(self, name: str, scope: int) -> str:
         """Return the id of the client or application that pytest passes under a name."""
@@ -276,6 +271,8 @@ class _Nodes:
         return node
 
     def _mounted(self, fragment: Fragment) -> str:
+        if fragment.target == CONVENTIONS:
+            return CONVENTIONS
         router_id = self._routers.find(self._path, fragment.target, fragment.scope)
         if router_id or not fragment.target.endswith(")"):
             return router_id

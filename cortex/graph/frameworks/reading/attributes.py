@@ -17,11 +17,13 @@ from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.join import ROUTES, join_path
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of
-from cortex.graph.frameworks.tables.framework import METHODS, Attributes, Framework
+from cortex.graph.frameworks.tables.framework import METHODS, Attributes, Framework, Route
 from cortex.terms.kinds import TYPE_KINDS
 
 DEPTH_MAX = 120
 _KINDS = frozenset({"annotation", "marker_annotation", "attribute", "decorator"})
+#: methods with such a word are no actions
+_NO_ACTIONS = frozenset({"static", "override", "abstract"})
 #: nodes around attributes
 _AROUND = frozenset({"modifiers", "attribute_list"})
 #: nodes between a list of classes and its elements
@@ -47,6 +49,7 @@ class _Class:
     row: Attributes
     prefixes: list[Attribute]
     is_served: bool
+    area: str
 
     @property
     def key(self) -> str:
@@ -82,7 +85,7 @@ class AttributeReader(Scopes):
         attributes = list(attributes_of(node))
         names = {attribute.name for attribute in attributes}
         body = node.child_by_field_name("body") or last_of(node)
-        self._read_constants(body, definition.name)
+        self.read_constants(body, definition.name)
         for row in (framework.attributes for framework in self.frameworks if framework.attributes):
             if names & row.clients:
                 continue
@@ -100,11 +103,17 @@ class AttributeReader(Scopes):
             is_controller = not names.isdisjoint(row.controllers) or bool(
                 row.tokens and (routes or definition.name.endswith("Controller"))
             )
+            if row.tokens and is_controller:
+                members = (member for member in body.named_children if _is_action(member, row))
+                routes += [(Attribute(_name_of(member), [], {}, ""), member, ()) for member in members]
             if routes or prefixes or is_controller:
-                served = _Class(definition, node, row, prefixes, is_controller and not _is_abstract(node))
+                label = next((mark.at((0,)) for mark in attributes if mark.name == row.area), None)
+                area = (self.literals.text(label) or "?") if label is not None else ""
+                is_served = is_controller and not _is_abstract(node)
+                served = _Class(definition, node, row, prefixes, is_served, area)
                 self._add_class(served, {versions for *_, versions in routes})
                 for declared, member, versions in routes:
-                    self._add_route(f"{served.key}{_routes_of(versions)}", row, declared, member)
+                    self._add_route(f"{served.key}{_routes_of(versions)}", served, declared, member)
 
     def _add_class(self, served: _Class, versions: set[tuple[str, ...]]) -> None:
         """Add the class's router, with its prefix or that of its bases, and mount its routes."""
@@ -198,9 +207,9 @@ class AttributeReader(Scopes):
                 self.add("mount", key, child, template=below, target=chain, flags=("moves", *computed))
             self._move_listed(key, pairs.get("children", child), below, depth + 1)
 
-    def _add_route(self, router: str, row: Attributes, declared: Attribute, member: Node) -> None:
-        at = self.definition_at(_name_of(member).start_byte)
-        route = row.methods[declared.name]
+    def _add_route(self, router: str, served: _Class, declared: Attribute, member: Node) -> None:
+        at, row = self.definition_at(_name_of(member).start_byte), served.row
+        route = row.methods.get(declared.name, Route())
         methods = route.methods
         flags: tuple[str, ...] = ()
         if (listed := declared.at(route.methods_at)) is not None:
@@ -209,7 +218,7 @@ class AttributeReader(Scopes):
             methods = tuple(method.upper() for method in _METHODS.findall(texts))
             flags = () if methods else ("methods",)
         if row.tokens and at >= 0:
-            flags = (*flags, f"action={self.facts.definitions[at].name.removesuffix('Async')}")
+            flags = (*flags, *self._action(member, at, served))
         for template, computed in self._templates(declared.at(route.path)) or [("", ())]:
             is_whole = row.tokens and template.startswith(("/", "~/"))
             self.add(
@@ -222,6 +231,16 @@ class AttributeReader(Scopes):
                 flags=(*flags, *computed, "app") if is_whole else (*flags, *computed),
             )
 
+    def _action(self, member: Node, at: int, served: _Class) -> Iterator[str]:
+        """Yield the flags of an action: its name, the area, and the parameters that it takes."""
+        definition = self.facts.definitions[at]
+        label = next((row.at((0,)) for row in attributes_of(member) if row.name == served.row.action), None)
+        name = self.literals.text(label) if label is not None else None
+        yield f"action={name or definition.name.removesuffix('Async')}"
+        yield f"takes={','.join(parameter.name for parameter in definition.parameters)}"
+        if served.area:
+            yield f"area={served.area}"
+
     def _templates(self, node: Node | None) -> list[tuple[str, tuple[str, ...]]]:
         """Return the texts of an argument, with the flag of computed ones; [] without one."""
         if node is None:
@@ -229,37 +248,24 @@ class AttributeReader(Scopes):
         nodes = node.named_children if _LISTS.search(node.type) else [node]
         return [self.prefix(child) for child in nodes]
 
-    def _read_constants(self, body: Node, owner: str) -> None:
-        """Keep the texts of a class's fields, also of its companion's."""
-        for member in body.named_children:
-            inner = member.named_children if "field" in member.type or "property" in member.type else []
-            for node in (member, *inner, *(child for outer in inner for child in outer.named_children)):
-                name = node.child_by_field_name("name")
-                value = node.child_by_field_name("value")
-                if value is None and node.named_child_count > 1 and node.type in _DECLARATORS:
-                    name = name or node.named_children[-2]
-                    value = node.named_children[-1]
-                if name is not None and value is not None and "string" in value.type + _children(value):
-                    self.literals.add(text_of(name), value)
-                    self.literals.add(f"{owner}.{text_of(name)}", value)
-            if member.type == "companion_object":
-                self._read_constants(last_of(member), owner)
-
-
-_DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
-
 
 def _routes_of(versions: tuple[str, ...]) -> str:
     """Return the end of the key of a class's routes of some versions."""
     return f"({','.join(versions)}){ROUTES}" if versions else ROUTES
 
 
-def _children(node: Node) -> str:
-    return " ".join(child.type for child in node.named_children)
-
-
 def _name_of(node: Node) -> Node:
     return node.child_by_field_name("name") or node
+
+
+def _is_action(member: Node, row: Attributes) -> bool:
+    """Return True for a public method without an attribute of a route."""
+    words = {text_of(child) for child in member.children if child.type == "modifier"}
+    if member.type != "method_declaration" or "public" not in words or words & _NO_ACTIONS:
+        return False
+    names = {attribute.name for attribute in attributes_of(member)}
+    is_generic = any(child.type == "type_parameter_list" for child in member.children)
+    return not is_generic and row.excluded not in names and names.isdisjoint(row.methods)
 
 
 def _is_abstract(node: Node) -> bool:

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.join import join_path
 from cortex.graph.frameworks.reading.literals import HOLE
-from cortex.graph.frameworks.reading.scopes import Scopes
+from cortex.graph.frameworks.reading.scopes import Scopes, span_of
 from cortex.graph.frameworks.tables.framework import ANY
 
 #: nesting that is read
@@ -92,8 +92,12 @@ class Drawing(Scopes):
         node: Node,
         *,
         name: str = "",
+        handler: Node | None = None,
     ) -> None:
-        """Add a route at a place, with the methods and the name."""
+        """Add a route at a place, with the methods and the name. `handler`: the argument that may
+        be a function without a name.
+        """
+        is_unnamed = handler is not None and any(map(handler.child_by_field_name, ("body", "block")))
         template = "" if path is None else join_path(place.path, path)
         self.add(
             "route",
@@ -102,6 +106,7 @@ class Drawing(Scopes):
             template=template or "/",
             methods=tuple(methods) or (ANY,),
             target=target,
+            span=span_of(handler) if handler is not None and is_unnamed else (0, 0, 0, 0),
             flags=(
                 *(("computed",) if path is None or place.is_open or HOLE in path else ()),
                 *((f"named={name}",) if name else ()),

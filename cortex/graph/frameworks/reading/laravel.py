@@ -126,21 +126,23 @@ class LaravelReader(Drawing):
         elif declared.name == "fallback":
             self.draw(before, ("GET",), "{fallback}", self._target(before, first), declared.node)
         elif declared.name in ("redirect", "view", "permanentRedirect", "livewire"):
-            self._route(before, ("GET",) if declared.name == "view" else (), first, "", declared.node)
+            self._route(before, ("GET",) if declared.name == "view" else (), first, "", declared)
         elif declared.name == "match" and others:
             methods = tuple(text.upper() for text in self.symbols(first))
             target = self._target(before, others[1]) if len(others) > 1 else ""
-            self._route(before, methods, others[0], target, declared.node, name=label)
+            self._route(before, methods, others[0], target, declared, name=label)
         elif declared.name in _VERBS:
             target = self._target(before, others[0]) if others else ""
-            self._route(before, _VERBS[declared.name], first, target, declared.node, name=label)
+            self._route(before, _VERBS[declared.name], first, target, declared, name=label)
 
     def _route(
-        self, place: Place, methods: tuple[str, ...], path: Node, target: str, node: Node, *, name: str = ""
+        self, place: Place, methods: tuple[str, ...], path: Node, target: str, link: _Link, *, name: str = ""
     ) -> None:
         text = self.symbol(path)
         named = f"{place.names}{name}" if name else ""
-        self.draw(place, methods, None if text is None else text.strip("/"), target, node, name=named)
+        handler = link.arguments[-1]
+        path_text = None if text is None else text.strip("/")
+        self.draw(place, methods, path_text, target, link.node, name=named, handler=handler)
 
     def _place_inside(self, link: _Link, place: Place) -> Place:
         first = link.arguments[0] if link.arguments else None

@@ -23,6 +23,7 @@ _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
 _NAMED = frozenset(("identifier", "constant", "name"))
+_DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
 #: `Orders.BASE`, `Orders::BASE`
 MEMBERS = frozenset(
     "attribute field_access member_access_expression navigation_expression member_expression "
@@ -136,3 +137,20 @@ def names_in_list(node: Node) -> Iterator[str]:
             yield from names_in_list(child)
     elif match := _METHOD.search(text_of(node)):
         yield match[1].upper()
+
+
+def fields_of(body: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the name and the value of each field of a class."""
+    for member in body.named_children:
+        inner = member.named_children if "field" in member.type or "property" in member.type else []
+        for node in (member, *inner, *(child for outer in inner for child in outer.named_children)):
+            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if value is None and node.named_child_count > 1 and node.type in _DECLARATORS:
+                name, value = name or node.named_children[-2], node.named_children[-1]
+            if name is not None and value is not None:
+                yield text_of(name), value
+
+
+def camel(name: str) -> str:
+    """Return the name of a class by that of its file: `order_items` → `OrderItems`."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

@@ -10,6 +10,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.join import join_path
 from cortex.graph.frameworks.reading.drawn import APP, DEPTH_MAX, Drawing, Place, singular
+from cortex.graph.frameworks.reading.literals import camel
 from cortex.graph.frameworks.tables.framework import METHODS
 
 _ROUTES = re.compile(r"^(.*?)config/routes(?:\.rb$|/)")
@@ -252,6 +253,7 @@ class RailsReader(Drawing):
                 self._verb_target(call, place, name, to),
                 node,
                 name=_name_at(place, label or re.sub(r"[/-]", "_", (name or "").strip("/"))),
+                handler=to,
             )
 
     def _verb_target(self, call: _Call, place: Place, name: str | None, to: Node | None) -> str:
@@ -279,7 +281,7 @@ class RailsReader(Drawing):
         if not controller or not action:
             return ""
         path = controller[1:] if controller.startswith("/") else f"{place.module}{controller}"
-        names = [_camel(name) for name in path.split("/") if name]
+        names = [camel(name) for name in path.split("/") if name]
         return f"{self.engine}{'.'.join(names)}Controller#{action.replace('-', '_')}"
 
 
@@ -297,10 +299,6 @@ def _name_at(place: Place, name: str) -> str:
     if not _NAME.fullmatch(name) or place.suffix == "-":
         return ""
     return f"{name}_{place.suffix}" if place.suffix else f"{place.names}{name}"
-
-
-def _camel(name: str) -> str:
-    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
 def _plural(name: str) -> str:

@@ -17,6 +17,7 @@ from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
+from cortex.graph.frameworks.reading.functional import FunctionalReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import holes, names_in_list
 from cortex.graph.frameworks.reading.rails import RailsReader
@@ -31,6 +32,7 @@ from cortex.graph.frameworks.reading.scopes import (
     with_calls,
 )
 from cortex.graph.frameworks.tables.framework import (
+    Convention,
     Framework,
     Group,
     Mount,
@@ -53,7 +55,11 @@ _INCLUDES = "include_router"
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
-_DRAWN: dict[str, type[RailsReader | LaravelReader]] = {"rails": RailsReader, "laravel": LaravelReader}
+_DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader]] = {
+    "rails": RailsReader,
+    "laravel": LaravelReader,
+    "spring functions": FunctionalReader,
+}
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
@@ -189,6 +195,8 @@ class _Reader(Rows):
             frame.routers[parameter] = key
             if typed or parameter in _USUAL:
                 self.known_routers.setdefault(key, None)
+            if typed and any(row.entry == name.rpartition(".")[2] for row in self.frameworks):
+                self.add("router", key, node, flags=("app",))
         self.frames.append(frame)
         around, self.list = self.list, ""
         listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
@@ -237,7 +245,7 @@ class _Reader(Rows):
                         return self._group(call, row, key)
                     if isinstance(row, Views):
                         return self._views(call, row, key)
-                    if isinstance(row, Setting):
+                    if isinstance(row, Setting | Convention):
                         self._set(call, row, key)
                         return key
                     if isinstance(row, Mount) or decorates or row.target:

@@ -10,16 +10,22 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import child_of, text_of
-from cortex.graph.frameworks.join import ACTIONS
+from cortex.graph.frameworks.join import ACTIONS, CONVENTIONS, DEFAULT_CONVENTION
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
-from cortex.graph.frameworks.tables.framework import Framework, Places, Route, Setting, Views
+from cortex.graph.frameworks.tables.framework import Convention, Framework, Places, Route, Setting, Views
 
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: ends `Annotated[Paging, Depends()]`
 _BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
+
+#: wrappers between a call and the name that gets its value
+WRAPS = frozenset(
+    "await await_expression parenthesized_expression as_expression satisfies_expression with_item "
+    "expression_list yield".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,28 @@ class Call(Arguments):
         """The decorator that the call is."""
         parent = self.node.parent
         return parent if parent is not None and parent.type == "decorator" else None
+
+
+def holder_of(node: Node) -> str:
+    """Return the name that gets the value of a call, "default" for a default export."""
+    inner, around = node, node.parent
+    while around is not None and around.type in WRAPS:
+        inner, around = around, around.parent
+    if around is None:
+        return ""
+    if around.type == "as_pattern":
+        alias = around.child_by_field_name("alias")
+        return text_of(alias) if alias is not None else ""
+    if around.type == "export_statement":
+        return "default"
+    left = around.child_by_field_name("left") or around.child_by_field_name("name")
+    right = around.child_by_field_name("right") or around.child_by_field_name("value")
+    if left is None or right is None or right.start_byte != inner.start_byte:
+        return ""
+    if around.type in ("keyword_argument", "pair"):
+        return ""
+    is_field = "field" in around.type or "property" in around.type
+    return f"this.{text_of(left)}" if is_field else text_of(left)
 
 
 def read_call(node: Node, holder: str, depth: int) -> Call:
@@ -63,8 +91,14 @@ class Rows(Scopes):
             self.add("router", key, node, flags=("app",))
         return key
 
-    def _set(self, call: Call, row: Setting, key: str) -> None:
-        """Change the fragment of a router."""
+    def _set(self, call: Call, row: Setting | Convention, key: str) -> None:
+        """Change the fragment of a router, or mount the methods that it serves by a convention."""
+        if isinstance(row, Convention):
+            path, area = call.at(row.path), call.at(row.area)
+            template, flags = self.prefix(path) if path is not None else (DEFAULT_CONVENTION, ())
+            flags = (*flags, f"area={self.literals.text(area) or '?'}") if area is not None else flags
+            self.add("mount", key, call.node, template=template, target=CONVENTIONS, flags=flags)
+            return
         for at, fragment in enumerate(self.fragments):
             if fragment.kind == "router" and fragment.router == key:
                 template, flags = fragment.template, fragment.flags

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
-from cortex.graph.frameworks.reading.literals import Literals, holes
+from cortex.graph.frameworks.reading.literals import Literals, fields_of, holes
 from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.tables.table import FRAMEWORKS
 
@@ -196,10 +196,11 @@ class Scopes:
 
     def parameters(self, node: Node) -> Iterator[tuple[str, bool]]:
         """Yield the name of each parameter, and whether its type is of a framework."""
-        single = node.child_by_field_name("parameter")
+        single, listed = node.child_by_field_name("parameter"), node.child_by_field_name("parameters")
+        if listed is not None and listed.type == "implicit_parameter":
+            single, listed = listed, None
         if single is not None:
             yield text_of(single), False
-        listed = node.child_by_field_name("parameters")
         for parameter in listed.named_children if listed is not None else ():
             kind = parameter.child_by_field_name("type")
             words = set(re.findall(r"\w+", text_of(kind))) if kind is not None else set()
@@ -209,6 +210,16 @@ class Scopes:
             )
             for name in name_nodes or parameter.named_children[:1] or [parameter]:
                 yield text_of(name), typed
+
+    def read_constants(self, body: Node, owner: str) -> None:
+        """Keep the texts of a class's fields, also of its companion's."""
+        for name, value in fields_of(body):
+            if any("string" in node.type for node in (value, *value.named_children)):
+                self.literals.add(name, value)
+                self.literals.add(f"{owner}.{name}", value)
+        for member in body.named_children:
+            if member.type == "companion_object":
+                self.read_constants(last_of(member), owner)
 
     def definition_at(self, byte: int) -> int:
         """Return the innermost definition that holds a byte, -1 for none."""

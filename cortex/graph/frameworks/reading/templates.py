@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.reading.literals import MEMBERS, Literals
+from cortex.graph.frameworks.reading.literals import MEMBERS, Literals, camel, fields_of
 
 _ASSIGNS = frozenset(
     "assignment variable_declarator assignment_expression short_var_declaration const_spec var_spec "
@@ -24,14 +24,18 @@ _NODES_MAX = 4_000
 class Templates(Literals):
     """Reads the URL of a call; constants are those of the functions and classes around it, and of
     the file. `helper` matches an expression for a route's URL by its name: the text is `@orders`;
-    `owner` the class of the actions that a test names.
+    `owner` the class of the actions that a test names, else `placed` in the test's own path.
     """
 
-    def __init__(self, helper: str, owner: str, root: Node) -> None:
+    def __init__(self, helper: str, owner: str, placed: str, path: str, root: Node) -> None:
         super().__init__()
         self._helper = re.compile(helper) if helper else None
         owners = {match[1] for match in re.finditer(owner, text_of(root))} if owner else set()
         self._owner = owners.pop().replace("::", ".") if len(owners) == 1 else ""
+        if placed and (match := re.search(placed, path)):
+            name = ".".join(map(camel, match[1].split("/")))
+            is_same = not self._owner or f".{name}".endswith(f".{self._owner}")
+            self._owner = name if is_same else self._owner
         self._assigned: dict[int, dict[str, Node | None]] = {}
 
     def text(self, node: Node, depth: int = 0) -> str | None:
@@ -99,21 +103,9 @@ class Templates(Literals):
     def _fields(self, owner: Node, body: Node) -> dict[str, Node | None]:
         """Return the fields of a class with the value that no method changes."""
         if owner.id not in self._assigned:
-            fields = dict[str, Node | None]()
-            for member in body.named_children:
-                for inner in (
-                    member,
-                    *member.named_children,
-                    *(n for c in member.named_children for n in c.named_children),
-                ):
-                    key, value = inner.child_by_field_name("name"), inner.child_by_field_name("value")
-                    if "declarat" in inner.type and value is None and inner.named_child_count > 1:
-                        value = inner.named_children[-1]
-                    if "field" in member.type + inner.type and key is not None and value is not None:
-                        fields[text_of(key)] = value
             changed = set(re.findall(r"\bthis\.(\w+)\s*\+?=[^=]", text_of(body)))
             self._assigned[owner.id] = {
-                name: None if name in changed else node for name, node in fields.items()
+                name: None if name in changed else node for name, node in fields_of(body)
             }
         return self._assigned[owner.id]
 

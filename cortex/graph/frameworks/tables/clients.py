@@ -59,9 +59,11 @@ class Client:
     words: tuple[str, ...] = ()
     #: receivers in tests that are such an object
     receivers: str = ""
-    #: an expression for the URL of a route by its name; the class whose actions a test names
+    #: an expression for the URL of a route by its name; the class whose actions a test names, in
+    #: its text or path
     helper: str = ""
     owner: str = ""
+    placed: str = ""
 
     @property
     def names(self) -> frozenset[str]:
@@ -257,6 +259,7 @@ CLIENTS = (
         words=("rails", "Rails", "Controller", "ActionDispatch", "requests/", "controllers/", "integration/"),
         helper=r"(\w+)_(?:path|url)\b|:(\w+)$",
         owner=r"(?m)^\s*(?:RSpec\.)?(?:class|describe)\W+([\w:]+Controller)(?:Test)?\b",
+        placed=r"(?:^|/)(?:controllers|functional)/(.+_controller)_(?:spec|test)\.rb$",
     ),
     Client(
         ("Pest.Laravel",),

@@ -57,7 +57,7 @@ CONTAINERS = (
         slots=frozenset({"FromKeyedServices"}),
     ),
     Container(
-        r"\.[cm]?[jt]sx?$",
+        r"(?<!\.stories)\.[cm]?[jt]sx?$",  # a story passes mocks
         (b"provide:", b"@Inject("),
         entry="provide",
         values=("useClass", "useExisting", "useFactory", "useValue"),

@@ -88,6 +88,17 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Convention:
+    """A call that serves the methods of classes without routes of their own by a pattern with the
+    names of both: `{controller=Home}/{action=Index}/{id?}`. `area`: the place of the area of its
+    classes.
+    """
+
+    path: Places = (1, "pattern", "template")
+    area: Places = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Attributes:
     """Attributes, annotations or decorators of classes and their methods.
 
@@ -102,8 +113,13 @@ class Attributes:
     clients: frozenset[str] = frozenset()
     modules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     version: str = ""
-    #: paths have `[controller]` and `[action]`; a class named `…Controller` is one
+    #: paths have `[controller]` and `[action]`; a class named `…Controller` is one, and its public
+    #: methods are actions but for those with the attribute `excluded`
     tokens: bool = False
+    excluded: str = ""
+    #: attributes with another name of an action, and with the area of a class
+    action: str = ""
+    area: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +132,7 @@ class Framework:
     name: str
     modules: tuple[str, ...]
     routers: Mapping[str, Router] = field(default_factory=dict)
-    members: Mapping[str, Route | Mount | Group | Setting | Views] = field(default_factory=dict)
+    members: Mapping[str, Route | Mount | Group | Setting | Views | Convention] = field(default_factory=dict)
     functions: Mapping[str, Route | Mount] = field(default_factory=dict)
     #: its functions add to a router that the modules hold
     is_router: bool = False
@@ -135,6 +151,8 @@ class Framework:
     listed: str = ""
     #: types of routers that a file may use without an import; other calls on them return them
     types: frozenset[str] = frozenset()
+    #: a function of this name gets the application
+    entry: str = ""
     #: letters of paths are compared without their case
     any_case: bool = False
     #: between the begin of a name and the name of a route, which is that of its function without

@@ -6,6 +6,7 @@ from cortex.graph.frameworks.tables.framework import (
     METHODS,
     USUAL_METHODS,
     Attributes,
+    Convention,
     Framework,
     Group,
     Mount,
@@ -160,6 +161,17 @@ SPRING = Framework(
         clients=frozenset({"FeignClient"}),
     ),
 )
+SPRING_FUNCTIONS = Framework(
+    "spring functions",
+    (
+        "org.springframework.web.reactive.function.server",
+        "org.springframework.web.servlet.function",
+        "org.springdoc.webflux.core.fn",
+        "org.springdoc.core.fn",
+    ),
+    types=frozenset({"RouterFunctions"}),
+    ending=".java",
+)
 NEST = Framework(
     "nest",
     ("@nestjs/common", "@nestjs/core"),
@@ -201,6 +213,12 @@ ASPNET = Framework(
         "Map": _MAPPED,
         "MapMethods": Route(path=_TEMPLATE, target=(2, "handler"), methods_at=(1, "httpMethods")),
         "MapGroup": Group((0, "prefix")),
+        "MapControllerRoute": Convention(),
+        "MapRoute": Convention(),
+        "MapAreaControllerRoute": Convention((2, "pattern"), (1, "areaName")),
+        "MapDefaultControllerRoute": Convention(()),
+        "UseMvcWithDefaultRoute": Convention(()),
+        "UseMvc": Group(()),
         "UseEndpoints": Group(()),
     },
     attributes=Attributes(
@@ -215,11 +233,15 @@ ASPNET = Framework(
             },
         },
         tokens=True,
+        excluded="NonAction",
+        action="ActionName",
+        area="Area",
     ),
     types=frozenset({"WebApplication", "IApplicationBuilder", "IEndpointRouteBuilder", "RouteGroupBuilder"}),
+    entry="Configure",
     files=r"\.cs$",
     any_case=True,
-    holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods)\(",
+    holds=rb"\.Map(?:Get|Post|Put|Patch|Delete|Group|Methods|\w*Route)\(|\.UseMvc",
 )
 
 FRAMEWORKS = (
@@ -233,6 +255,7 @@ FRAMEWORKS = (
     CHI,
     NET_HTTP,
     SPRING,
+    SPRING_FUNCTIONS,
     NEST,
     RAILS,
     LARAVEL,

@@ -13,11 +13,12 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.frameworks.reading.rows import holder_of
 from cortex.graph.frameworks.reading.scopes import Scopes, span_of
 from cortex.graph.frameworks.tables.procedures import TRPC, Procedures
 
-#: nesting of routers in routers, and nodes between a call and its variable
-_DEPTH_MAX, _CLIMB_MAX = 12, 5
+#: nesting of routers in routers
+_DEPTH_MAX = 12
 _KEY = re.compile(r"[\"']?([\w$-]+)[\"']?")
 _CHAIN = re.compile(r"([\w$]+)((?:\.[\w$]+)+)")
 #: a variable with the result of a call on another: `trpc.useUtils()`, `createCaller(…)`
@@ -49,11 +50,7 @@ class _Reader(Scopes):
         if row.begins.encode() in text:
             for match in re.finditer(rf"\.({'|'.join(row.kinds)})\s*\(".encode(), text):
                 call = self._call_at(root, match.start(1))
-                if (
-                    call is not None
-                    and row.begins in text_of(call)[:200]
-                    and self._variable(call) is not None
-                ):
+                if call is not None and row.begins in text_of(call)[:200] and holder_of(call):
                     self._procedure(call, self._holder(call), "")
 
     def _call_at(self, root: Node, byte: int) -> Node | None:
@@ -65,22 +62,9 @@ class _Reader(Scopes):
                 return node if callee is not None and callee.start_byte <= byte < callee.end_byte else None
         return None
 
-    def _variable(self, call: Node) -> Node | None:
-        """Return the declaration of the variable that gets the value of a call."""
-        node: Node | None = call
-        for _ in range(_CLIMB_MAX):
-            node = node.parent if node is not None else None
-            if node is None or node.type in ("variable_declarator", "export_statement"):
-                return node
-            if node.type not in ("as_expression", "satisfies_expression", "parenthesized_expression"):
-                return None
-        return None
-
     def _holder(self, call: Node) -> str:
         """Add the router of a call; return its key."""
-        variable = self._variable(call)
-        name = variable.child_by_field_name("name") if variable is not None else None
-        holder = text_of(name) if name is not None else "default" if variable is not None else ""
+        holder = holder_of(call)
         key = self.key(holder)
         self.known_routers[key] = None
         self.add("router", key, call, flags=("app",) if holder in self.served else ())
@@ -122,17 +106,8 @@ class _Reader(Scopes):
         chain = self.dotted(handler) if handler is not None else ""
         span = span_of(handler) if handler is not None else (0, 0, 0, 0)
         flags = (f"named={name}", "by_name")
-        methods = (self.row.kinds[kind],)
-        self.add(
-            "route",
-            key,
-            call,
-            template=name or key[1:],
-            methods=methods,
-            target=chain,
-            span=span,
-            flags=flags,
-        )
+        template, methods = name or key[1:], (self.row.kinds[kind],)
+        self.add("route", key, call, template=template, methods=methods, target=chain, span=span, flags=flags)
 
     def read_requests(self, row: Procedures) -> None:
         #: (scope, name) → key of a client, and whether its procedures are called themselves

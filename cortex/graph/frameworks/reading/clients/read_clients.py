@@ -16,7 +16,7 @@ from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.literals import names_in_list
-from cortex.graph.frameworks.reading.rows import Call, read_call
+from cortex.graph.frameworks.reading.rows import WRAPS, Call, holder_of, read_call
 from cortex.graph.frameworks.reading.templates import Templates
 from cortex.graph.frameworks.tables.clients import IN_PROCESS, TEST_CLIENT, Client, Form, Maker
 from cortex.graph.frameworks.tables.framework import METHODS, Places
@@ -29,11 +29,6 @@ _INJECTED = re.compile(rb"[^;\n]*?\binject\(\s*(\w+)")
 _CALLS = frozenset(
     "call method_invocation member_call_expression nullsafe_member_call_expression "
     "object_creation_expression".split()
-)
-#: wrappers between a call and the name that gets its value
-_WRAPS = frozenset(
-    "await await_expression parenthesized_expression as_expression satisfies_expression with_item "
-    "expression_list yield".split()
 )
 VERBS = frozenset(method.lower() for method in METHODS)
 _FIELDS = ("self.", "this.", "cls.")
@@ -61,10 +56,11 @@ class ClientReader:
         self._root, self._facts, self._syntax = root, facts, grammar.syntax
         self._rows, self._calls = rows, _CALLS | self._syntax.calls.keys()
         self.is_test, self._scripts = is_test(facts.path), grammar.rules.scripts
-        helper, owner = (
-            next(filter(None, (getattr(row, name) for row in rows)), "") for name in ("helper", "owner")
+        names = ("helper", "owner", "placed")
+        helper, owner, placed = (
+            next(filter(None, (getattr(row, name) for row in rows)), "") for name in names
         )
-        self._templates = Templates(helper, owner, root)
+        self._templates = Templates(helper, owner, placed, facts.path, root)
         self._fragments: list[Fragment] = []
         #: name → (client, member) of its import
         self._names: dict[str, tuple[Client, str]] = {}
@@ -88,9 +84,10 @@ class ClientReader:
         #: (scope, name), and the names of fields → key of the client and its description
         self._clients: dict[tuple[int, str], tuple[str, Client]] = {}
         types = {name: row for row in rows for name in row.types}
+        text = (root.text or b"") if types else b""
         for binding in facts.bindings if types else ():
             value = binding.value
-            injected = _INJECTED.match(root.text or b"", binding.at) if value == "inject()" else None
+            injected = _INJECTED.match(text, binding.at) if value == "inject()" else None
             typed = injected[1].decode() if injected else value[1:] if value[:1] == ":" else ""
             if (row := types.get(typed)) is not None:
                 name = binding.name.rpartition(".")[2]
@@ -115,7 +112,7 @@ class ClientReader:
         call = self._call_at(reference) if client_and_maker is not None else None
         if call is None or client_and_maker is None:
             return
-        holder, scope = self._holder(call.node), reference.scope
+        holder, scope = holder_of(call.node), reference.scope
         client, base, app = self._settings(call, scope, *client_and_maker)
         definitions = self._facts.definitions
         around = definitions[scope].qualified if scope >= 0 else ""
@@ -182,27 +179,6 @@ class ClientReader:
         value = self._values.get((scope, text), "")
         return value if re.fullmatch(r"[\w.]+\(\)", value) and value.count(".") <= 1 else text
 
-    def _holder(self, node: Node) -> str:
-        """Return the name that gets the value of a call, "default" for a default export."""
-        inner, around = node, node.parent
-        while around is not None and around.type in _WRAPS:
-            inner, around = around, around.parent
-        if around is None:
-            return ""
-        if around.type == "as_pattern":
-            alias = around.child_by_field_name("alias")
-            return text_of(alias) if alias is not None else ""
-        if around.type == "export_statement":
-            return "default"
-        left = around.child_by_field_name("left") or around.child_by_field_name("name")
-        right = around.child_by_field_name("right") or around.child_by_field_name("value")
-        if left is None or right is None or right.start_byte != inner.start_byte:
-            return ""
-        if around.type in ("keyword_argument", "pair"):
-            return ""
-        is_field = "field" in around.type or "property" in around.type
-        return f"this.{text_of(left)}" if is_field else text_of(left)
-
     # --- requests
 
     def _read_request(self, reference: Reference) -> None:
@@ -223,6 +199,8 @@ class ClientReader:
             local = True
             if row.served_by not in self._serving:
                 return
+        flags = ("client",) if send.must else ()
+        keys = _keys_of(call) if "#" in template else None
         self._add(
             "request",
             send.client,
@@ -232,7 +210,7 @@ class ClientReader:
             methods=(method,),
             target=send.app,
             local=local,
-            flags=("client",) if send.must else (),
+            flags=flags if keys is None else (*flags, f"keys={','.join(keys)}"),
         )
 
     def _read_form(self, call: Call, reference: Reference) -> Send | None:
@@ -260,7 +238,7 @@ class ClientReader:
         if verb not in VERBS and verb not in METHODS:
             return None
         receiver = self._receiver(call.node)
-        while receiver is not None and receiver.type in _WRAPS and receiver.named_children:
+        while receiver is not None and receiver.type in WRAPS and receiver.named_children:
             receiver = receiver.named_children[0]
         if receiver is not None and receiver.type in self._syntax.calls:
             client_and_maker = self._maker_of(self._chain(receiver))
@@ -354,8 +332,8 @@ class ClientReader:
         reference: Reference,
         *,
         template: str,
-        target: str,
-        local: bool,
+        target: str = "",
+        local: bool = True,
         methods: tuple[str, ...] = (),
         flags: tuple[str, ...] = (),
     ) -> None:
@@ -370,10 +348,27 @@ def _has_url(call: Call) -> bool:
     return first is not None and first.type == "object" and _entry(first, "url") is not None
 
 
+def _keys_of(call: Call) -> list[str] | None:
+    """Return the names of the parameters that a test passes to an action: of `params: {…}`, else of
+    all pairs; None for computed ones.
+    """
+    nodes = call.positional[1:]
+    if nodes and nodes[0].type == "hash":
+        nodes = nodes[0].named_children
+    for node in nodes:
+        if (value := _value_of(node, "params")) is not None:
+            nodes = value.named_children if value.type == "hash" else [value]
+    keys = [node.child_by_field_name("key") for node in nodes]
+    return [text_of(key).strip(":\"'") for key in keys if key is not None] if all(keys) else None
+
+
 def _entry(node: Node, name: str) -> Node | None:
     """Return the value of a field in an object."""
-    for child in node.named_children:
-        key = child.child_by_field_name("key")
-        if key is not None and text_of(key).strip("\"'`") == name:
-            return child.child_by_field_name("value")
-    return None
+    values = (_value_of(child, name) for child in node.named_children)
+    return next((value for value in values if value is not None), None)
+
+
+def _value_of(pair: Node, name: str) -> Node | None:
+    key = pair.child_by_field_name("key")
+    is_named = key is not None and text_of(key).strip("\"'`:") == name
+    return pair.child_by_field_name("value") if is_named else None

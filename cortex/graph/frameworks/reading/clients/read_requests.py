@@ -136,7 +136,7 @@ class _Reader(ClientReader):
         key, base = f"={definition.qualified}", base + further
         local = self.is_test and (send is None or (send.row is not None and send.row.local))
         methods = (method,) if method else ()
-        self._add("client", key, call.node, reference, template=base, target="", local=local, methods=methods)
+        self._add("client", key, call.node, reference, template=base, local=local, methods=methods)
         self._clients[definition.parent, definition.name] = key, WRAPPER
         method_at = (names.index(method_name),) if method_name else ()
         return definition.name, (Form(method, (names.index(name),), method_at), base)
@@ -157,15 +157,6 @@ class _Reader(ClientReader):
         if call is not None and template:
             listed = (method for node in call.positional for method in names_in_list(node))
             method = next((method for method in listed if method in METHODS), "")
+            at = call.node, reference
             flags = ("client", "called")
-            place = call.node, reference
-            self._add(
-                "request",
-                "",
-                *place,
-                template=template,
-                target="",
-                local=True,
-                methods=(method,),
-                flags=flags,
-            )
+            self._add("request", "", *at, template=template, methods=(method,), flags=flags)

@@ -1,0 +1,163 @@
+"""The routes of Spring's functions: chains of calls on `RouterFunctions.route()`, in Java.
+
+The router of a method is the one that it returns, `=Routes.orders()`; a bean is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.frameworks.join import join_path
+from cortex.graph.frameworks.reading.attributes import attributes_of
+from cortex.graph.frameworks.reading.scopes import Frame, Scopes, span_of
+from cortex.graph.frameworks.tables.framework import ANY, METHODS
+
+#: nesting that is read
+DEPTH_MAX = 100
+_CALL = "method_invocation"
+#: calls whose first argument is the condition of a route, or of the routes inside
+_ROUTES, _NESTS = frozenset({"route", "andRoute"}), frozenset({"nest", "andNest", "path"})
+#: calls that add other routers
+_ADDS = frozenset({"add", "and", "andOther"})
+#: conditions beside the path
+_CONDITIONS = frozenset("accept contentType headers param queryParam version method all".split())
+#: (path, flags of a computed one)
+_Path = tuple[str, tuple[str, ...]]
+
+
+class FunctionalReader(Scopes):
+    #: variables that hold the builder of routes inside a path
+    builders: frozenset[str] = frozenset()
+    router = ""
+
+    def read(self, node: Node, path: _Path = ("", ()), depth: int = 0) -> None:
+        """Read the chains below a node, under a path."""
+        if depth > DEPTH_MAX or not self.go_on():
+            return
+        body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
+        if body is not None and name is not None and "class" in node.type:
+            self.read_constants(body, text_of(name))
+        if node.type == "method_declaration":
+            self._begin(node)
+        if node.type == _CALL and (links := self._links(node)):
+            for link in links:
+                self._read_link(link, path, depth + 1)
+            return
+        for child in node.named_children:
+            self.read(child, path, depth + 1)
+
+    def _begin(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        at = self.definition_at(name.start_byte) if name is not None else -1
+        self.frames = [Frame(definition=at)]
+        self.router = f"={self.facts.definitions[at].qualified}()" if at >= 0 else ""
+        if at >= 0 and any(attribute.name == "Bean" for attribute in attributes_of(node)):
+            self.add("router", self.router, node, flags=("app",))
+
+    def _links(self, node: Node) -> list[Node]:
+        """Return the calls of a chain on `route`, `nest` or a builder; [] for another."""
+        links: list[Node] = []
+        inner: Node | None = node
+        while inner is not None and inner.type == _CALL:
+            links.insert(0, inner)
+            inner = inner.child_by_field_name("object")
+        first, root = _name_of(links[0]), text_of(inner) if inner is not None else ""
+        entries = self.names if inner is not None or not self._has_star else {"route", "nest"}
+        is_root = first in ("route", "nest") and (root or first) in entries
+        return links if is_root or root in self.builders else []
+
+    @cached_property
+    def _has_star(self) -> bool:
+        """True if the file imports all static members of a class of routes."""
+        return any(row.member == "*" and "RouterFunctions" in row.module for row in self.facts.imports)
+
+    def _read_link(self, call: Node, path: _Path, depth: int) -> None:
+        name, arguments = _name_of(call), _arguments(call)
+        if name in METHODS and arguments:
+            is_handler = len(arguments) == 1 or (
+                arguments[0].type == _CALL and _name_of(arguments[0]) in _CONDITIONS
+            )
+            self._add_route((name,), None if is_handler else arguments[0], arguments, path)
+        elif name in _ROUTES and len(arguments) > 1:
+            for methods, template in self._conditions(arguments[0]) or [((ANY,), None)]:
+                self._add_route(methods, template, arguments, path)
+        elif name in _NESTS and len(arguments) > 1:
+            rows = [((), arguments[0])] if name == "path" else self._conditions(arguments[0])
+            for _, template in rows or [((), None)]:
+                self._read_inside(arguments[1], self._below(path, template), depth)
+        elif name in _ADDS and arguments:
+            self._read_inside(arguments[0], path, depth)
+
+    def _add_route(
+        self, methods: tuple[str, ...], template: Node | None, arguments: Sequence[Node], path: _Path
+    ) -> None:
+        text, flags = self._below(path, template)
+        handlers = [node for node in arguments if node != template and not _is_condition(node)]
+        if handlers and self.router:
+            target = (
+                text_of(handlers[0]).replace("::", ".") if handlers[0].type != "lambda_expression" else ""
+            )
+            place = span_of(handlers[0])
+            self.add(
+                "route",
+                self.router,
+                arguments[0],
+                template=text,
+                methods=methods,
+                target=target,
+                span=place,
+                flags=flags,
+            )
+
+    def _read_inside(self, node: Node, path: _Path, depth: int) -> None:
+        """Read the routes that an argument adds: a chain, a function, or a call."""
+        body, parameter = node.child_by_field_name("body"), node.child_by_field_name("parameters")
+        if body is not None:
+            around = self.builders
+            self.builders |= {text_of(parameter).strip("()")} if parameter is not None else set()
+            self._read_inside(body, path, depth)
+            self.builders = around
+        elif (node.type == _CALL and not self._links(node)) or node.type == "method_reference":
+            called = text_of(node).partition("(")[0].replace("::", ".")
+            template, flags = path
+            span = span_of(node)
+            self.add(
+                "mount", self.router, node, template=template, target=f"{called}()", span=span, flags=flags
+            )
+        else:
+            self.read(node, path, depth)
+
+    def _conditions(self, node: Node, depth: int = 0) -> list[tuple[tuple[str, ...], Node | None]]:
+        """Return the methods and path of each alternative: `GET("/x").or(path("/y")).and(…)`."""
+        rows: list[tuple[tuple[str, ...], Node | None]] = []
+        inner: Node | None = node
+        while inner is not None and inner.type == _CALL and depth < DEPTH_MAX and self.go_on():
+            name, arguments = _name_of(inner), _arguments(inner)
+            if arguments and (name in METHODS or name == "path"):
+                rows.append(((name,) if name in METHODS else (ANY,), arguments[0]))
+            elif arguments and name == "or":
+                rows += self._conditions(arguments[0], depth + 1)
+            inner = inner.child_by_field_name("object")
+        return rows
+
+    def _below(self, path: _Path, template: Node | None) -> _Path:
+        text, flags = self.prefix(template)
+        return join_path(path[0], text) if path[0] else text, (*path[1], *flags)
+
+
+def _name_of(call: Node) -> str:
+    name = call.child_by_field_name("name")
+    return text_of(name) if name is not None else ""
+
+
+def _arguments(call: Node) -> list[Node]:
+    listed = call.child_by_field_name("arguments")
+    return [child for child in listed.named_children if not child.is_extra] if listed is not None else []
+
+
+def _is_condition(node: Node) -> bool:
+    return node.type == _CALL and _name_of(node) in _CONDITIONS | {*METHODS, "path", "and"}

@@ -1,0 +1,8 @@
+using Microsoft.AspNetCore.Mvc;
+
+namespace Shop.Old.Controllers;
+
+public class BillsController : Controller
+{
+    public IActionResult Index() => View();
+}
