@@ -30,7 +30,7 @@ import report
 
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.newer import newer_notes, successors
-from cortex.memory.library import TELLING
+from cortex.memory.library.writing import TELLING
 
 #: strength of the pull of weights towards 0; steps of Newton's method
 RIDGE, STEPS = 5.0, 30

@@ -578,3 +578,40 @@ def test_the_second_note_of_a_memory_names_the_first_that_it_may_replace(tmp_pat
     with Library.open(tmp_path) as library:
         library.store(older)
         assert [row["title"] for row in library.store(newer)["similar"]] == [older]
+
+
+FIRST_MINUTE = (
+    ("API listens on port 8080", "The API moved, it is on 9090 now", "which port does the API use"),
+    ("We deploy with Jenkins", "CI is GitHub Actions from today, Jenkins is off", "what runs our deploys"),
+    ("Tests run with unittest", "switched the test suite over to pytest", "which test runner do we use"),
+    ("Rate limit is 100 requests per minute", "raised the rate limit to 250", "how many requests per minute are allowed"),
+    ("Logs go to CloudWatch", "Logs are shipped to Grafana Loki", "logging backend"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("older", "newer", "question"), FIRST_MINUTE)
+@pytest.mark.parametrize("others", [(), OTHERS])
+def test_a_change_within_a_minute_is_beside_what_it_changes(tmp_path, others, older, newer, question):
+    """People try a memory so, and the newer note shares too few words with the question."""
+    with Library.open(tmp_path) as library:
+        for title in (older, *others, newer):
+            library.store(title)
+        assert {older, newer} <= set(titles(library.recall(question)))
+        assert not library.recall("What is the capital of France?")
+
+
+def test_a_recall_embeds_its_question_once(library):
+    library.store("The staging host is called green")
+    embedder, texts = library.memory.vectors._embedder, []
+
+    class Counted:
+        identity, dimensions = embedder.identity, embedder.dimensions
+
+        def embed(self, some, mode="passage"):
+            texts.extend(some)
+            return embedder.embed(some, mode)
+
+    library.memory.vectors._embedder = Counted()
+    question = "what is the name of the staging host"
+    assert len(library.recall(question)) > 1
+    assert texts.count(question) == 1

@@ -8,9 +8,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+import numpy as np
+
 from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.newer.changes import KINDS, may_follow
-from cortex.memory.find.newer.successors import features_of, likely, reading_of, text_of
+from cortex.memory.find.newer.successors import STORED, features_of, likely, reading_of, text_of
 from cortex.memory.find.vectors import Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -25,8 +27,10 @@ LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 4
 READ, NEAREST = 60, 12
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
-#: likelihood from which on an older note is named when one is stored
-SIMILAR = 0.01
+#: likelihood from which on an older note is named when one is stored; from which on the newer one
+#: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
+#: minute, and the days between two notes count for a question
+SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
 #: likelihood from which on the answer says that a note may be outdated
 OUTDATED = 0.1
 
@@ -140,13 +144,14 @@ class NewerNotes:
         notes, pairs = newer_pairs(memory, hits, mask, branches, past_notes)
         if not pairs:
             return
-        #: index of an older hit → likelihood and index of the newer notes
-        newer: dict[int, list[tuple[float, int]]] = {}
-        values = likely(measure(memory, notes, pairs, question))
-        for (old, new), value in zip(pairs, values.tolist(), strict=True):
-            newer.setdefault(old, []).append((value, new))
-        self._bring(notes, newer)
-        self._say(notes, newer)
+        features = measure(memory, notes, pairs, question)
+        values = likely(features)
+        likelihoods = values
+        if len(hits) < LOOKED_AT:
+            similar = likely({name: features[name] for name in STORED})
+            likelihoods = np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))
+        self._bring(notes, _by_older(pairs, likelihoods))
+        self._say(notes, _by_older(pairs, values))
 
     def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
         """Put the likeliest newer notes of the first hits right behind them."""
@@ -170,3 +175,11 @@ class NewerNotes:
             pair = notes[old].number, notes[new].number
             if value >= OUTDATED and pair[1] in shown and first.intersection(pair):
                 self.outdated.setdefault(pair[1], []).append(pair[0])
+
+
+def _by_older(pairs: Pairs, values: Array) -> dict[int, list[tuple[float, int]]]:
+    """{index of an older hit: likelihood and index of its newer notes}."""
+    newer: dict[int, list[tuple[float, int]]] = {}
+    for (old, new), value in zip(pairs, values.tolist(), strict=True):
+        newer.setdefault(old, []).append((value, new))
+    return newer
