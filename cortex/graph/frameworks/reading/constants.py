@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -13,7 +14,8 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.literals import HOLE, Literals, holes
 from cortex.terms.kinds import TYPE_KINDS
 
-#: constants of one file, entries of one object, and objects around a constant
+#: constants, and objects with constants, of one file (a look for each is linear in the file), entries
+#: of one object, and objects around a constant
 CONSTANTS_MAX, ENTRIES_MAX, DEPTH_MAX = 2_000, 300, 3
 _VALUE = re.compile(
     rb"(?!(?:export\s+)?let\s)[^=;{}\n\"'`]{1,120}+=\s*()(?:[\w.$]{1,60}\s*[+.]\s*)?[fru$@]{0,2}[\"'`]"
@@ -81,14 +83,14 @@ def _values(root: Node, text: bytes, facts: Facts, grammar: Grammar) -> Iterator
         for line in _CONST.finditer(text):
             name = _around(facts, line.start(1)) + line[1].decode()
             places += [(name, line.start(1))] if name not in bound else []
-    for name, at in places:
+    for name, at in places[:CONSTANTS_MAX]:
         match = _VALUE.match(text, at)
         yield name, _node_at(root, match.start(1), match.end()) if match else None
     if grammar.rules.scripts:
         lines = b"\n" + text
-        for match in _EXPORTED.finditer(lines):
+        for match in islice(_EXPORTED.finditer(lines), CONSTANTS_MAX):
             yield match[1].decode(), _node_at(root, match.start(2) - 1, match.end() - 1)
-        for match in _OBJECT.finditer(lines):
+        for match in islice(_OBJECT.finditer(lines), CONSTANTS_MAX):
             name = next(filter(None, match.groups())).decode()
             node = _node_at(root, match.end() - 2, match.end() - 1)
             yield from _entries(name, node, 0)
