@@ -14,8 +14,8 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.literals import HOLE, Literals, holes
 from cortex.terms.kinds import TYPE_KINDS
 
-#: constants, and objects with constants, of one file (a look for each is linear in the file), entries
-#: of one object, and objects around a constant
+#: constants, and objects with constants, of one file (a look for each is linear in the file),
+#: entries of one object, and objects around a constant
 CONSTANTS_MAX, ENTRIES_MAX, DEPTH_MAX = 2_000, 300, 3
 _VALUE = re.compile(
     rb"(?!(?:export\s+)?let\s)[^=;{}\n\"'`]{1,120}+=\s*()(?:[\w.$]{1,60}\s*[+.]\s*)?[fru$@]{0,2}[\"'`]"
