@@ -238,7 +238,9 @@ class OpenProjects(NamedProjects):
         opened = [project for project in self._others.values() if project.link is not None]
         idle = sorted((project for project in opened if not project.calls), key=lambda idle: idle.began)
         for project in idle[: max(0, len(opened) - OPEN_MAX)]:
-            await project.close()
+            if not project.calls:  # a call may have begun while another project closed
+                self._others.pop(project.name, None)  # the next call reads its configuration again
+                await project.close()
 
     async def refresh(self) -> None:
         if time.monotonic() - self._read < FRESH_S:

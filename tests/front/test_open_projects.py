@@ -360,6 +360,51 @@ def test_after_a_question_to_many_few_stay_open(front, write):
     assert asyncio.run(run()) == [1, 1, 1, *([0] * OPEN_MAX)]
 
 
+def test_a_project_that_is_asked_while_another_closes_stays_open(front, write, monkeypatch):
+    write(*(f"p{number}" for number in range(OPEN_MAX + 2)))
+
+    async def run():
+        closing, going_on = asyncio.Event(), asyncio.Event()
+
+        async def close(link):
+            link.closed += 1
+            closing.set()
+            await going_on.wait()
+
+        monkeypatch.setattr(Counting, "close", close)
+        several = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "projects": ["p*"]}))
+        await closing.wait()
+        Counting.holds = ("p1", asyncio.Event())
+        one = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p1"}))
+        await until_async(lambda: front.find("p1").calls == 1, "the call of the second project")
+        going_on.set()
+        await several
+        closed = [link.closed for link in Counting.links[1:3]]
+        Counting.holds[1].set()
+        await one
+        await front.close()
+        return closed
+
+    assert asyncio.run(run()) == [1, 0]
+
+
+def test_a_project_that_was_closed_opens_with_its_present_configuration(front, write, tmp_path):
+    others = [f"p{number}" for number in range(OPEN_MAX + 1)]
+    write(*others)
+
+    async def run():
+        for name in others:
+            await front.call(TOOLS["cortex_exact"], {"query": "x", "project": name})
+        (tmp_path / "p0" / ".cortex").mkdir()
+        (tmp_path / "p0" / ".cortex" / "config.yml").write_text("fusion: {bm25_weight: 0.25}\n")
+        await front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p0"})
+        await front.close()
+        return [link.config for link in Counting.links if link.config.root.name == "p0"]
+
+    before, after = asyncio.run(run())
+    assert before.fusion.bm25_weight != after.fusion.bm25_weight == 0.25
+
+
 def test_where_a_client_may_name_several_projects_three_tools_list_the_argument():
     names = {
         name
