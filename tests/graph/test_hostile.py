@@ -21,6 +21,7 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
+from tests.graph.small_graphs import calls_in, project_of
 
 #: content of the file → its name and its text; a pattern that backtracks takes minutes for each
 LONG = {
@@ -72,6 +73,21 @@ def test_a_file_is_read_in_time_whatever_is_in_it(case):
         timeout=60,
     )
     assert run.stdout.strip() == b"True", run.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.swift", "func f(a: Disk) { + += a }\nfunc g() { g() }\n"),
+        ("a.cs", "class B { void G() { G(); } void F(Disk a) { var q = a.[0]; } }\n"),
+        ("a.cs", "class B { void G() { G(); } int f = + a; int x = a + ; }\n"),
+        ("a.cs", "class B { void G() { G(); } public int this[int i] { get => 1; s{} } }\n"),
+        ("shop_spec.rb", "def g\n g()\nend\ndescribe Shop do\n it { get-}\n end\n"),
+    ],
+)
+def test_a_name_that_is_missing_costs_a_file_no_graph(path, text, caplog):
+    assert calls_in(project_of({path: text}), path)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("between", [" | ", " & "])

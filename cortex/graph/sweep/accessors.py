@@ -22,7 +22,9 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
         return
     declaration, name_node = around
     word = node.child_by_field_name("name") if node.type not in sweep.syntax.accessors else None
-    ending = sweep.syntax.accessors[node.type if word is None else text_of(word)]
+    ending = sweep.syntax.accessors.get(node.type if word is None else text_of(word))
+    if ending is None:  # a word that is being written
+        return
     name = text_of(name_node) + ACCESSOR if ending else ACCESSOR + text_of(name_node)
     same = [
         at

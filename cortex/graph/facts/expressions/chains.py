@@ -101,11 +101,16 @@ def combined_types(kind: Node) -> list[Node]:
 
 
 def child_of(node: Node, place: str) -> Node | None:
-    """Return a child by its field, or by its number among the named children; "" is the first."""
+    """Return a child by its field, or by its number among the named children; "" is the first.
+    None for no such child.
+    """
     number = _NUMBERS.get(place)
     if number is None:
         return node.child_by_field_name(place)
-    return node.named_child(number if number >= 0 else node.named_child_count + number)
+    try:
+        return node.named_child(number if number >= 0 else node.named_child_count + number)
+    except (IndexError, ValueError):  # of a node that the grammar adds where a name is missing
+        return None
 
 
 def name_of(node: Node) -> str:

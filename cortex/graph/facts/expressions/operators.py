@@ -21,6 +21,8 @@ ELEMENT, SET_ELEMENT = "[", "[="
 _ASSIGNMENTS = frozenset({"assignment", "operator_assignment", "assignment_expression"})
 #: node of an operator that a Swift project declares
 _OWN_SIGN = "custom_operator"
+#: ends of a chain without a type; the last two are those of a name that is missing
+_UNKNOWN_ENDS = frozenset({UNKNOWN, LITERAL, ".", ""})
 #: an operand that is a literal text
 _TEXT = "#String"
 
@@ -48,7 +50,7 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
     right = written in _OF_RIGHT or name[-1:] == ":"  # Scala's `item :: items`
     operand = node.child(2 if right else 0)
     receiver = chain_of(operand, syntax, 1)
-    if receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
+    if receiver[:1] == ":" or receiver[-1:] in _UNKNOWN_ENDS:
         return None
     if receiver[-1] != ")" and receiver.rpartition(".")[2][0].isupper():  # a type: `Pair[int]`
         return None
@@ -61,7 +63,7 @@ def _unary_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArgument
     sign = node.child(at)
     name = syntax.operators.get(f"{sign.type}_")
     receiver = chain_of(node.child(1 - at), syntax, 1) if name else UNKNOWN
-    if receiver[0] == ":" or receiver[-1] in (UNKNOWN, LITERAL):
+    if receiver[:1] == ":" or receiver[-1:] in _UNKNOWN_ENDS:
         return None
     return f"{receiver}.{name}", sign, CallArguments(-1, (), OPERATOR)
 
@@ -76,10 +78,10 @@ def _static_operator(
     if not any(are_named) or (sign.type in _COMPARISONS and not all(are_named)):
         return None  # the usual case
     operands = tuple(
-        describe_argument(operand, syntax, 0) if is_named or kind in syntax.literals else UNKNOWN
+        (describe_argument(operand, syntax, 0) if is_named or kind in syntax.literals else "") or UNKNOWN
         for operand, kind, is_named in zip(nodes, kinds, are_named, strict=True)
     )
-    chains = [chain for chain in operands if chain[0] not in "#:?" and chain[-1] not in (UNKNOWN, LITERAL)]
+    chains = [chain for chain in operands if chain[0] not in "#:?" and chain[-1] not in _UNKNOWN_ENDS]
     if not chains or (_TEXT in operands and sign.type[0] == "+"):
         return None
     return f"{chains[0]}.{name}", sign, CallArguments(2, operands, OPERATOR)

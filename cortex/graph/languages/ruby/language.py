@@ -89,7 +89,7 @@ def _call_added(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 def _no_class(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return no edges for a bare name of a class in a variable, `kind = Class.new do … end`."""
     types = (v.tag == "def" and calls.project.definition(v.ref).kind in TYPE_KINDS for v in callee.values)
-    return iter(()) if callee.name[0].islower() and not callee.is_receiver and any(types) else None
+    return iter(()) if callee.name[:1].islower() and not callee.is_receiver and any(types) else None
 
 
 def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
