@@ -38,6 +38,10 @@ LONG = {
     ),
     "calls behind one another in a block": ("a.kt", "fun f() {\n" + "s(1)\n" * 30_000 + "}\n"),
     "calls on results of calls": ("a.js", "x" + ".s(1)" * 4_000 + "\n"),
+    "calls on results of calls, with their numbers of arguments": (
+        "a.java",
+        "class R { Object r() { return x" + ".s(1)\n" * 8_000 + "; } }\n",
+    ),
     "star imports from star imports": (
         "a.scala",
         "package p\n" + "".join(f"import x{n}.y{n}._\n" for n in range(30)) + "class D { def f = s() }\n",

@@ -278,7 +278,8 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     if (
         argument_list is not None and argument_list.type in HOLD_ARGUMENTS
     ):  # the usual case; each call of a chain gets here
-        outer = node.parent
+        # Finding a parent is linear in the depth, so only Kotlin's calls look for it.
+        outer = node.parent if node.type == "call_expression" else None
         count = (
             sum(not child.is_extra for child in argument_list.named_children)
             if argument_list.named_child_count
