@@ -30,6 +30,7 @@ import report
 import tantivy
 
 from cortex.embedders import Embedder
+from cortex.memory.files.transfer import export_page
 from cortex.memory.find import ranking
 from cortex.memory.library import Library, finish
 from cortex.memory.upkeep.run import run_consolidation
@@ -146,10 +147,10 @@ def ask_memory(memory: Library) -> Asking:
     turn_of_note: dict[str, str] = {}
     after = ""
     while True:
-        page = memory.export_records(after, limit=1_000)
-        notes = [record["note"] for record in page["records"] if "note" in record]
+        records, after = export_page(memory.memory, after, 1_000, memory.project)
+        notes = [record["note"] for record in records if "note" in record]
         turn_of_note |= {note["id"]: note["metadata"]["turn"] for note in notes}
-        if not (after := page["next"]):
+        if not after:
             break
 
     def ask(question: Question) -> tuple[list[str], int]:
