@@ -375,13 +375,13 @@ def test_a_project_that_is_asked_while_another_closes_stays_open(front, write, m
         several = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "projects": ["p*"]}))
         await closing.wait()
         Counting.holds = ("p1", asyncio.Event())
-        one = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p1"}))
+        second = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p1"}))
         await until_async(lambda: front.find("p1").calls == 1, "the call of the second project")
         going_on.set()
         await several
         closed = [link.closed for link in Counting.links[1:3]]
         Counting.holds[1].set()
-        await one
+        await second
         await front.close()
         return closed
 

@@ -347,9 +347,10 @@ def _segments(path: str) -> list[str]:
 
 def without_optional(parts: list[str], count: int) -> list[str]:
     """Return the segments of a route without the last ones that a path of `count` may lack."""
-    while len(parts) > count and _OPTIONAL.fullmatch(parts[-1]):
-        parts = parts[:-1]
-    return parts
+    end = len(parts)
+    while end > count and _OPTIONAL.fullmatch(parts[end - 1]):
+        end -= 1
+    return parts[:end]
 
 
 def equal(part: str, wanted: str, *, any_case: bool) -> bool:
