@@ -17,6 +17,12 @@ FILES = {
     "disk.rb": "class Disk\n  def wipe!\n    1\n  end\nend\n",
     "run.rb": "wipe = 2\ndisk.public_send(:wipe!)\n",
     "plain.rb": "wipe = 3\n",
+    "money.cpp": (
+        "struct Money {\n  Money operator-() const { return *this; }\n  bool operator==(const Money& other) const { return true; }\n"
+        "  bool operator!=(const Money& other) const { return true; }\n};\n"
+        "Money minus(Money one) { return -one; }\nbool same(Money one, Money other) { return one == other; }\n"
+    ),
+    "money.rb": "class Money\n  def <=>(other)\n    0\n  end\n\n  def []=(at, value)\n    0\n  end\nend\n",
     "web/toast.ts": "export function showToast() {}\n",
     "web/date-utils.ts": "export function day() {}\n",
     "web/parts/index.ts": "export const part = 1;\n",
@@ -103,3 +109,25 @@ def test_a_name_of_ruby_is_looked_for_with_its_mark(served):
 def test_an_offset_behind_the_last_result_is_not_reported_as_no_use(served):
     sentence = suggestion(served, "callers", "used_job", offset=9)
     assert sentence == "There is 1 result; offset 9 is past the last."
+
+
+@pytest.mark.parametrize(
+    ("symbol", "operator"),
+    [
+        ("money.cpp:2", "operator-"),
+        ("money.cpp:4", "operator!="),
+        ("money.rb:2", "<=>"),
+        ("money.rb:6", "[]="),
+    ],
+)
+def test_an_operator_without_resolved_uses_is_not_called_unused(served, symbol, operator):
+    answer = asyncio.run(uses(served.context(), UsesQuestion(symbol)))
+    notes = [note for note in answer["notes"] if note.startswith(f"No use of {operator} is resolved. ")]
+    assert len(notes) == 1
+    assert "unary" in notes[0]
+
+
+def test_an_operator_with_uses_has_no_such_note(served):
+    answer = asyncio.run(uses(served.context(), UsesQuestion("money.cpp:3")))
+    assert answer["sites"][0]["total"] == 1
+    assert not any("unary" in note for note in answer["notes"])

@@ -508,3 +508,15 @@ def test_properties_of_one_name_are_apart(properties):
     assert "Line.cs:14" in [block["at"] for block in ask(properties, "Size")["sites"]]
     answer = asyncio.run(read(properties.context(), Read(("Line.Size",))))
     assert [entry["start"] for entry in answer["code"]] == [10]
+
+
+def test_routes_of_one_line_are_named_together(tmp_path, serve):
+    (tmp_path / "app.py").write_text(
+        "from fastapi import APIRouter, FastAPI\n\napp = FastAPI()\nrouter = APIRouter()\n\n\n"
+        "@router.api_route('/items', methods=['PUT', 'PATCH'])\ndef change(body):\n    return body\n\n\n"
+        "app.include_router(router, prefix='/v1')\n"
+    )
+    block = ask(serve(tmp_path), "change")["sites"][0]
+    names = [site["name"] for file in block["files"] for site in file["sites"]]
+    assert names == ["PUT, PATCH /v1/items"]
+    assert block["total"] == 1

@@ -250,7 +250,10 @@ def test_the_parts_that_agents_tools_share():
             ],
             "counts": [{"file": "f.py", "count": 12}, {"more_files": 2, "count": 5}],
             "imports": {"total": 3, "files": [{"file": "c.py", "lines": [1, 2]}]},
-            "further": {"total": 3, "files": [{"file": "g.py", "names": ["go", "G.on"]}]},
+            "further": {
+                "total": 3,
+                "files": [{"file": "g.py", "names": ["go", "G.on"]}, {"file": "h.py", "names": [""]}],
+            },
             "unresolved": {
                 "name": "run",
                 "total": 9,
@@ -284,6 +287,7 @@ def test_the_parts_that_agents_tools_share():
         "c.py: 1, 2",
         "2 steps away: 3",
         "  g.py: go, G.on",
+        "  h.py",
         "9 more places name run, unresolved",
         "d.py:3",
         "e.py:4: run",

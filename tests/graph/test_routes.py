@@ -480,11 +480,36 @@ def test_all_routes_are_listed_and_filtered_by_path(worker):
     assert hits.total_found == 2
 
 
+@pytest.mark.parametrize(
+    ("target", "hint"),
+    [
+        ("GET /api/orders/", "Nearest: GET /api/orders/<int:number>."),
+        ("DELETE /api/orders/7", "Nearest: GET /api/orders/<int:number>."),
+        ("GET /api/shops", "Nearest: POST /api/orders, GET /api/orders/<int:number>."),
+        ("GET /shops", "Routes: POST /api/orders, GET /api/orders/<int:number>."),
+    ],
+)
+def test_an_unknown_route_comes_with_those_that_may_be_meant(worker, target, hint):
+    assert ask(worker, "callees", target)[0].suggestion == f"There is no route {target!r}. {hint}"
+
+
+def test_the_first_of_many_routes_are_named_for_an_unknown_one(tmp_path):
+    names = "abcdefg"
+    app = "from flask import Flask\napp = Flask(__name__)\n" + "".join(
+        f"\n\n@app.get('/{name}')\ndef show_{name}():\n    return ''\n" for name in names
+    )
+    hits, _ = ask(serve(tmp_path, {"app.py": app}), "callees", "GET /shops")
+    assert hits.suggestion == (
+        "There is no route 'GET /shops'. Routes: GET /a, GET /b, GET /c, GET /d, GET /e and 2 more."
+    )
+    assert not hits.candidates
+
+
 def test_an_unknown_route_names_the_mounts_that_may_serve_it(tmp_path):
     app = FLASK["app.py"] + "app.register_blueprint(plugins[0], url_prefix='/plug')\n"
     hits, _ = ask(serve(tmp_path, FLASK | {"app.py": app}), "callees", "GET /plug/x")
     assert hits.suggestion == (
-        "There is no route 'GET /plug/x'. cortex_graph routes lists all. Paths below /plug/ are computed at app.py:5."
+        "There is no route 'GET /plug/x'. Paths below /plug/ are computed at app.py:5."
     )
 
 

@@ -323,6 +323,51 @@ def test_every_query_fits_its_grammar_and_an_empty_file(language):
 
 
 @pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        (
+            "a.cpp",
+            """\
+Disk& Disk::operator=(const Disk& other) { return *this; }
+bool Disk::operator==(const Disk& other) const { return true; }
+Disk& Disk::operator+=(int size) { return *this; }
+Disk& Disk::operator<<=(int size) { return *this; }
+bool operator<=(const Disk& one, const Disk& other) { return true; }
+""",
+            ["operator=", "operator==", "operator+=", "operator<<=", "operator<="],
+        ),
+        (
+            "a.rb",
+            """\
+class Disk
+  def ==(other) = true
+  def []=(at, value) = value
+  def size=(value)
+    @size = value
+  end
+end
+""",
+            ["Disk", "==", "[]=", "size"],
+        ),
+        (
+            "a.scala",
+            """\
+class Disk {
+  def ==(other: Disk) = true
+  def size_=(value: Int) = ()
+  def +=(one: Int) = ()
+}
+""",
+            ["Disk", "==", "size_=", "+="],
+        ),
+    ],
+)
+def test_operators_keep_their_sign_of_equality(path, text, expected):
+    symbols = parse(Source(path, tuple(text.split("\n"))), language_of(path)).symbols
+    assert [symbol.name for symbol in symbols] == expected
+
+
+@pytest.mark.parametrize(
     ("path", "first", "expected"),
     [
         ("vendor/a/b.go", "package b", ("vendored", "below vendor/")),

@@ -20,6 +20,9 @@ _USED = frozenset({"callers", "dependents", "impact", "type_usages"})
 LINES_MAX, PLACES_MAX = 120, 6
 #: characters of a line; a longer one was cut and may hold the word further on
 LINE_CHARS = 200
+#: the name of an operator, behind its type: `Money.operator-`, `Disk.<=>`
+_OPERATOR = re.compile(r"(?:^|(?<=\.))(?:operator ?)?[^\w\s.]+$")
+_UNSEEN_OPERATORS = "Uses on values of unknown type are not found, nor uses of C++'s unary operators."
 
 
 async def describe_mentions(turn: Turn, question: GraphSearch, hits: GraphHits) -> str:
@@ -34,7 +37,10 @@ async def describe_mentions(turn: Turn, question: GraphSearch, hits: GraphHits) 
         return ""
     if not hits.target:
         return await _describe_unknown(turn, question, hits)
+    what = "call" if question.operation == "callers" else "use"
     stem, _, name = strip_overload(hits.target).partition(":")
+    if operator := _OPERATOR.search(name):
+        return f"No {what} of {operator[0]} is resolved. {_UNSEEN_OPERATORS}"
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
     word = word or _module_word(stem)
     plain = word.strip("!?$")
@@ -50,7 +56,6 @@ async def describe_mentions(turn: Turn, question: GraphSearch, hits: GraphHits) 
             own_lines.add(line)
         else:
             places.setdefault(path, f"{path}:{line}")
-    what = "call" if question.operation == "callers" else "use"
     subject, called = (word, "the word") if name else (stem, f"the word {word}")
     ending = _describe_places(places, own_lines if name else set(), called, more=exact_hits.truncated)
     return f"No {what} of {subject} is resolved{ending}"

@@ -283,6 +283,7 @@ def _operations(meaning: Meaning, direction: Direction) -> tuple[GraphOperation,
 async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, depth: int) -> Uses:
     """Return the uses of a definition: each place once, in the order of the answer."""
     usage, sites = Uses(), dict[tuple[str, int], Site]()
+    routes: dict[tuple[str, int], set[str]] = {}
     for operation in _operations(meaning, direction):
         rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
@@ -292,7 +293,11 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
                 usage.steps = max(usage.steps, row["depth"])
                 continue
             for site in _sites_of(row, name, operation):
-                sites.setdefault(site.place, site)
+                same = sites.setdefault(site.place, site)
+                names = routes.setdefault(site.place, {same.name})
+                if "route" in row["node"] and name not in names:
+                    names.add(name)
+                    sites[site.place] = replace(same, name=_join_routes(same.name, name))
         usage.unresolved = usage.unresolved or unresolved
     if direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS:
         rows, _ = await _rows(turn, "dependents", meaning.id, 1, Uses())
@@ -308,6 +313,13 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
     )
     return usage
+
+
+def _join_routes(names: str, name: str) -> str:
+    """Return the names of routes of one line: `PUT, PATCH /orders`, else `GET /a, GET /b`."""
+    methods, _, path = names.rpartition(" ")
+    method, _, other_path = name.rpartition(" ")
+    return f"{methods}, {method} {path}" if method and path == other_path else f"{names}, {name}"
 
 
 async def _is_property(turn: Turn, meaning: Meaning, usage: Uses) -> bool:

@@ -76,6 +76,25 @@ class Routes:
         low = path.lower()
         return [route for route in self.every if low in route.path.lower() and method in ("", route.method)]
 
+    def describe_nearest(self, target: str, most: int) -> tuple[list[str], str]:
+        """Return the names of at most `most` routes near an unknown one, `POST /orders`, with a
+        sentence: those that contain its path, else its path with other methods, else those that
+        begin as it does. If there is none, the sentence has the mounts that may serve it, else the
+        first routes of the project.
+        """
+        _, path = read_asked(target) or ("", target)
+        first = path.strip("/").partition("/")[0].lower()
+        closed = [route for route in self.every if not route.is_open]
+        near = self.filtered(target) or find_routes(closed, "", path)
+        near = near or [route for route in closed if route.path.lower().split("/")[1:2] == [first]]
+        names = [route.name for route in near[:most]]
+        mounts = describe_routes(self.around(target), most)
+        if names or mounts:
+            return names, " ".join(filter(None, (f"Nearest: {', '.join(names)}." if names else "", mounts)))
+        names = [route.name for route in self.every[:most]]
+        rest = len(self.every) - len(names)
+        return [], f"Routes: {', '.join(names)}{f' and {rest} more' if rest else ''}."
+
     def describe_request(self, ids: Iterable[str], file: str) -> dict[str, Any]:
         """The routes that a request leads to, and whether a test sends it."""
         names = ", ".join(name for route in ids for name in self._by_id.get(route, [route]))

@@ -140,7 +140,8 @@ def _draw_uses(page: Page, block: Answer) -> None:
     if further := block.get("further"):
         page.add((f"{further.get('steps', '2')} steps away: {further['total']}", STRONG))
         for file in further["files"]:
-            page.add("  ", *place(file["file"], 0), f": {', '.join(file['names'])}")
+            names = ", ".join(filter(None, file["names"]))  # the use of a whole file has no name
+            page.add("  ", *place(file["file"], 0), f": {names}" if names else "")
     if unresolved := block.get("unresolved"):
         _draw_unresolved(page, unresolved)
     for other in block.get("others", ()):

@@ -61,6 +61,9 @@ IMPORT_CHARS_MAX = 200
 #: grammars that often meet text that they cannot read (macros): their trees with errors are reused.
 #: Where a token depends on earlier text, error recovery differs in the second pass
 _TAKEN_OVER = frozenset(("tree_sitter_c", "tree_sitter_cpp"))
+#: nodes of names that end in a "=" of the syntax: Ruby's `def size=`, the shell's `alias ll=`. An
+#: operator's "=" belongs to its name
+_WRITTEN_WITH_EQUALS = frozenset(("setter", "word"))
 #: in-progress matches of a query: bounds the time for a deeply nested file
 MATCHES_MAX = 4096
 
@@ -420,7 +423,9 @@ class _Reader:
 
     def _name(self, node: Node) -> str:
         text = _one_line(self._text(node.start_byte, node.end_byte))
-        return text.lstrip(":") if node.type == "simple_symbol" else text.removesuffix("=")
+        if node.type == "simple_symbol":
+            return text.lstrip(":")
+        return text.removesuffix("=") if node.type in _WRITTEN_WITH_EQUALS else text
 
     def outline(self) -> Outline:
         comments = sorted(

@@ -165,9 +165,7 @@ class Targets:
         """The handlers of a route: `POST /orders`."""
         routes = self.routes.meant(target, with_method=with_method)
         if not routes and with_method and self.routes.is_route(target):
-            near = [route.name for route in self.routes.filtered(target)[:SUGGESTED]]
-            hint = f"Nearest: {', '.join(near)}." if near else "cortex_graph routes lists all."
-            hint = f"{hint} {describe_routes(self.routes.around(target), LISTED)}".rstrip()
+            near, hint = self.routes.describe_nearest(target, SUGGESTED)
             return TargetMatch(candidates=tuple(near), suggestion=f"There is no route {target!r}. {hint}")
         if not routes:
             return None
