@@ -11,6 +11,7 @@ from cortex.engines.milvus.place import Milvus, MilvusPlace
 from cortex.engines.milvus.storage.lease import lease
 from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from tests.postgres import serving
+from tests.wait_until import until
 
 PLACE = MilvusPlace("http://milvus.example:19530", "", "cortex", "shop", 384)
 
@@ -47,6 +48,8 @@ def test_a_closed_connection_loses_the_lease_and_is_refused_before_it_publishes(
             connection.execute(
                 text("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
             )
+            locks = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+            until(lambda: connection.execute(locks).scalar() == 0, "the backend has ended")
         with pytest.raises(Occupied, match="another indexer"):
             check()
         with lease(PLACE, settings) as other:

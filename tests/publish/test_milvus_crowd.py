@@ -20,7 +20,7 @@ from cortex.ask.query_context import QueryContext
 from cortex.engines.milvus.storage.collection import Collection
 from cortex.front.http.access.tokens import Bearer
 from cortex.front.http.metrics import Metrics
-from cortex.front.http.projects import Projects
+from cortex.front.http.projects import ClientLink, Projects
 from cortex.front.tools import TOOLS
 from cortex.system.errors import BadRequest
 from ipc.codec import decode, encode
@@ -132,14 +132,13 @@ def served(configs):
 
 
 def ask(front, tool, bearer=ALL, **arguments):
-    hosted = front.find("", bearer)
-    caller = Caller(session="s", channel="http")
+    link = ClientLink(front, front.find("", bearer), bearer, Caller(session="s", channel="http"))
 
     async def ask_all():
         """Query all projects; the first query to so many may lack some of them."""
         async with asyncio.timeout(BOUND_S):
             while True:
-                answer = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
+                answer = await link.call(TOOLS[tool], arguments)
                 if "being downloaded" not in answer["index"].get("message", ""):
                     return orjson.loads(orjson.dumps(answer))
 
