@@ -1,10 +1,12 @@
 """A benchmark of routes and requests at whole applications, beside codegraph.
 
-    python scripts/bench/routes.py FRAMEWORK=FOLDER … [--routes FILE …] [--peer FOLDER]
+    python scripts/bench/routes.py FRAMEWORK=FOLDER[=LISTED] … [--routes FILE …] [--peer FOLDER]
         [--draw N [--seed S]]
 
-FRAMEWORK is rails, laravel, spring, aspnet or another without a truth; FOLDER is a checkout, and
-its name the application's.
+FRAMEWORK is rails, laravel, spring, aspnet or another; FOLDER is a checkout, and its name the
+application's. LISTED holds the truth of another framework: the running application's own routes,
+as peers/routes_of.py (Flask, FastAPI, Django), routes_of.cjs (Express) and routes_of_nest.cjs print
+them.
 The truth: Rails' own router draws `config/routes.rb` (peers/routes.rb, with Debian's actionpack),
 PHP runs Laravel's files (`--routes`, with peers/routes.php in Laravel's place), and of Spring and
 ASP.NET every annotation with literal text or a constant is read line by line, by `_annotated`.
@@ -21,7 +23,7 @@ import random
 import re
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,14 @@ def drawn(command: Sequence[str]) -> Routes:
     for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
         method, path, handler = line.split(" ", 2)
         routes.setdefault(normal(method, path), set()).add("" if handler in ("-", "#") else plain(handler))
+    return routes
+
+
+def listed(file: Path) -> Routes:
+    """Return the routes that a running application listed, with handlers as in our graph."""
+    routes: Routes = {}
+    for route in map(orjson.loads, file.read_bytes().splitlines()):
+        routes.setdefault(normal(route["method"], route["path"]), set()).add(route["handler"].strip("-"))
     return routes
 
 
@@ -173,7 +183,13 @@ def graph_of(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return [node for part in parts for node in part[0]], [edge for part in parts for edge in part[1]]
 
 
-def ours(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Routes:
+def without_overload(name: str) -> str:
+    return name.partition("~")[0]
+
+
+def ours(
+    nodes: list[dict[str, Any]], edges: list[dict[str, Any]], form: Callable[[str], str] = plain
+) -> Routes:
     handlers: dict[str, list[str]] = {}
     for edge in edges:
         if edge["type"] == "routes_to":
@@ -183,8 +199,9 @@ def ours(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Routes:
         names = [route.override_of(name) or name for name in handlers.get(route.id, [])] + handlers.get(
             route.id, []
         )
-        if not (is_test(route.file) or is_example(route.file) or route.is_open):
-            routes.setdefault(normal(route.method, route.path), set()).update(map(plain, names))
+        is_minor = form is plain and (is_test(route.file) or is_example(route.file))
+        if not (is_minor or route.is_open):
+            routes.setdefault(normal(route.method, route.path), set()).update(map(form, names))
     return routes
 
 
@@ -211,7 +228,12 @@ def judge(truth: Routes, routes: Routes) -> dict[str, float]:
     right = [
         key
         for key in named
-        if (truth[key] | {f".{name.partition('.')[0]}" for name in truth[key]}) & routes[key]
+        if (
+            truth[key]
+            | {f".{name.partition('.')[0]}" for name in truth[key]}
+            | {name.rpartition(".")[0] for name in truth[key]}
+        )
+        & routes[key]
     ]
     return {
         "recall": round(len(have) / max(len(truth), 1), 3),
@@ -248,9 +270,11 @@ def main() -> None:
     figures = begin("routes") | {"applications": {}}
     led: dict[Path, list[tuple[str, int, str, str]]] = {}
     for application in arguments.applications:
-        framework, _, name = application.partition("=")
+        framework, name, *listing = application.split("=")
         folder = Path(name)
-        if framework == "rails":
+        if listing:
+            truth = listed(Path(listing[0]))
+        elif framework == "rails":
             truth = drawn(["ruby", str(PEERS / "routes.rb"), name])
         elif framework == "laravel":
             truth = drawn(
@@ -259,7 +283,7 @@ def main() -> None:
         else:
             truth = annotated(folder, framework) if framework in _ANNOTATION else {}
         nodes, edges = graph_of(folder)
-        routes = ours(nodes, edges)
+        routes = ours(nodes, edges, without_overload if listing else plain)
         row: dict[str, Any] = {"framework": framework, "truth": len(truth), "cortex": judge(truth, routes)}
         if (
             arguments.peer is not None
