@@ -332,6 +332,23 @@ def test_a_question_finds_the_most_exact_route():
     assert read_asked("orders") is None
 
 
+def test_routers_in_an_exported_object_have_the_paths_of_their_mounts():
+    """`module.exports = { api: router }`, also of another module's router and exported again."""
+    nodes, _ = nodes_and_edges(
+        {
+            "app.js": "const app = require('express')();\nconst routes = require('./routes');\napp.use('/api', routes.api);\n"
+            "app.use('/', routes.pages);\napp.use('/u', routes.users);\n",
+            "routes/index.js": "module.exports = require('./routes');\n",
+            "routes/routes.js": "const { Router } = require('express');\nconst user = require('./user');\n"
+            "const apiRouter = Router();\napiRouter.get('/health', check);\nconst pageRouter = Router();\n"
+            "pageRouter.get('/home', home);\n"
+            "module.exports = { api: apiRouter, 'pages': pageRouter, users: user, limit: 3, f() {}, ...rest };\n",
+            "routes/user.js": "const router = require('express').Router();\nrouter.get('/me', me);\nmodule.exports = router;\n",
+        }
+    )
+    assert sorted(route.name for route in join_routes(nodes)) == ["GET /api/health", "GET /home", "GET /u/me"]
+
+
 def test_a_question_may_lack_optional_segments_at_the_end():
     nodes, _ = nodes_and_edges(
         {

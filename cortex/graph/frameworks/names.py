@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from cortex.graph.facts.facts import Binding, Fragment, Import
+from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.literals import fill, holes
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -67,7 +68,7 @@ class Routers:
             if scope < 0:
                 break
             scope = index.facts.definitions[scope].parent
-        for star in index.star_imports:
+        for star in (*index.star_imports, *index.imports.get((-1, MODULE_EXPORTS), ())):
             if router_id := self._in_module(self._project.find_module(star.module, path), chain, hops + 1):
                 return router_id
         return ""
@@ -106,9 +107,9 @@ class Routers:
             facts.exports.get(base or "default", base),
             base,
             f"exports.{base}",
-            f"module.exports.{base}",
+            f"{MODULE_EXPORTS}.{base}",
         ]
-        for name in [*names, *(("module.exports", "exports", "default") if is_default else ())]:
+        for name in [*names, *((MODULE_EXPORTS, "exports", "default") if is_default else ())]:
             if name and f"={name}{bracket}{mark}" in keys:
                 return f"{self._project.module_id(path)}:{name}{bracket}{mark}"
         return ""
@@ -200,7 +201,7 @@ class Texts(Routers):
         facts = self._project.index(path).facts
         base, dot, rest = chain.partition(".")
         local = f"{facts.exports.get(base, base)}{dot}{rest}"
-        for name in (local, chain, f"module.exports.{chain}"):
+        for name in (local, chain, f"{MODULE_EXPORTS}.{chain}"):
             if (text := facts.texts.get(name)) is not None:
                 return f"{path}={text}"
         return ""

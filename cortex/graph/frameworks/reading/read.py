@@ -15,6 +15,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of, unwrap_node
 from cortex.graph.facts.facts import Facts, Fragment
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
@@ -172,8 +173,10 @@ class _Reader(Rows):
                     self.add("mount", f"={name}", left, target=key, flags=() if augmented else ("same",))
         elif key:
             self.attributes[name.rpartition(".")[2]] = key
-            if name.startswith(("module.exports", "exports.")) and key != f"={name}":
+            if name.startswith((MODULE_EXPORTS, "exports.")) and key != f"={name}":
                 self.add("mount", f"={name}", left, target=key, flags=("same",))
+        elif name == MODULE_EXPORTS:  # `{ api: router }`
+            self.export_members(right)
         return key
 
     def _function(self, node: Node, holder: str, depth: int) -> str:

@@ -12,6 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.literals import Literals, fields_of, holes
 from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.tables.table import FRAMEWORKS
@@ -169,6 +170,16 @@ class Scopes:
             before = self.dotted(inner) if inner is not None else ""
             return f"{before}.{text_of(member)}" if before and member is not None else ""
         return ""
+
+    def export_members(self, node: Node) -> None:
+        """Give the routers of an exported object their names there; one under its own name is found
+        by that.
+        """
+        for pair in node.named_children:
+            value = pair.child_by_field_name("value")
+            if value is not None and (key := self.look_up(self.dotted(value))):
+                name = text_of(pair.named_children[0]).strip("'\"")
+                self.add("mount", f"={MODULE_EXPORTS}.{name}", pair, target=key, flags=("same",))
 
     def look_up(self, chain: str) -> str:
         if chain.endswith(self.listed):
