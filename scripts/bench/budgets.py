@@ -4,11 +4,10 @@ page of all budgets in docs/BENCHMARKS.md.
     scripts/bench/budgets.py --sources DIR [DIR …] [--files 5000] [--questions 200] [--json]
     scripts/bench/budgets.py --page
 
-For a tree of --files files from the folders in --sources: the writing of the lexical index (text,
-trigrams and words, in process), one chunk's vector by the built-in model, a lexical query and a
-vector query of one worker over ZeroMQ, and the merge of the 512 best of both. --page writes the
-page from the results that `BUDGETS` names; a test compares the two. Merge and vector are processor
-time, which other programs of the machine change less.
+For a tree of --files files from the folders in --sources: one chunk's vector by the built-in model,
+and the merge of the 512 best of a lexical and a vector query. Both are processor time, which other
+programs of the machine change less. --page writes the page from the results that `BUDGETS` names; a
+test compares the two.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from typing import Any
 
 import orjson
 import trees
-from exact import measure_indexing
 from product import rows_of, wait_until_indexed
 from report import RESULTS, Figures, add_json, begin, print_machine, summarise, write
 
@@ -46,35 +44,30 @@ MERGED, WARM_UP, CALL_S = 512, 10, 10.0
 BATCH = 256
 
 
-async def measure_lanes(config: Config, questions: list[str]) -> list[Figures]:
-    """Measure a query of each lane, and the merge of their MERGED best."""
+async def measure_merge(config: Config, questions: list[str]) -> Figures:
+    """Measure the merge of the MERGED best of both lanes."""
     client, freshness = Client(config.runtime_dir), Freshness(config)
-    took: dict[str, list[float]] = {"lexical query": [], "vector query": [], "merge": []}
+    took = []
     weights = weigh(vectors=True)
-
-    async def ask(case: str, worker: str, message: Any) -> Signals:
-        began = time.perf_counter()
-        reply = await client.ask(worker, message, CALL_S)
-        took[case].append(time.perf_counter() - began)
-        assert isinstance(reply, Signals)
-        return reply
 
     try:
         for question in (*questions[:WARM_UP], *questions):
             number = freshness.current().number
             try:
-                words = await ask("lexical query", "text", TextSignals(question, MERGED, generation=number))
-                meanings = await ask(
-                    "vector query", "vector", MeaningSearch(question, MERGED, generation=number)
+                words = await client.ask("text", TextSignals(question, MERGED, generation=number), CALL_S)
+                meanings = await client.ask(
+                    "vector", MeaningSearch(question, MERGED, generation=number), CALL_S
                 )
             except NotReady:  # upkeep has published the next generation
                 continue
+            assert isinstance(words, Signals)
+            assert isinstance(meanings, Signals)
             began = time.thread_time()
             rank(question, words, meanings, weights, MERGED)
-            took["merge"].append(time.thread_time() - began)
+            took.append(time.thread_time() - began)
     finally:
         await client.close()
-    return [summarise(case, times[WARM_UP:]) for case, times in took.items()]
+    return summarise("merge", took[WARM_UP:])
 
 
 def measure_embedding(rows: Rows) -> Figures:
@@ -103,13 +96,11 @@ def measure(options: argparse.Namespace) -> Figures:
     with trees.temporary_tree(options.sources, options.files) as config:
         asyncio.run(wait_until_indexed(config.root))
         rows = rows_of(config)
-        cases = asyncio.run(measure_lanes(config, questions_of(rows, options.questions)))
-        cases.append(measure_embedding(rows))
+        questions = questions_of(rows, options.questions)
+        cases = [asyncio.run(measure_merge(config, questions)), measure_embedding(rows)]
         result |= {"files": options.files, "chunks": rows.live_count, "cases": cases}
-        result["indexing"] = measure_indexing(rows)
     for case in cases:
         print(f"{case['case']}: p50 {case['p50_ms']} ms, p95 {case['p95_ms']} ms")
-    print(f"lexical index: {result['indexing']['mb_per_s']} MB/s")
     return result
 
 

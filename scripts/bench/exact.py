@@ -11,8 +11,7 @@ Three parts, each of which `--only` runs alone:
   process: MB/s and size.
 * equality: each of --repositories is indexed by the product, and generated substrings and
   expressions are searched by it and by ripgrep: the sets of matching lines must be equal in every
-  indexed file. Time per query of both, warm; cold is the first query after the page cache was
-  emptied of sources and index (for the product: with its processes restarted).
+  indexed file. Time per query of both, warm.
 """
 
 from __future__ import annotations

@@ -21,14 +21,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import product
-import psutil
+import usage
 from minimal_client import Server
 from report import Figures, add_json, begin, percentiles, print_figures, print_machine, write
 
@@ -49,8 +48,8 @@ from cortex.publish.graph_files import GraphFiles
 from cortex.publish.vectors import VectorMaker
 from cortex.settings.config import Config
 
-#: seconds between two samples of the memory of a run and its children
-SAMPLE_S = 0.2
+#: seconds between two looks at what is served
+LOOK_S = 0.2
 #: saved files from which p95 is meaningful
 SAVES = 40
 #: runs over an unchanged tree
@@ -158,7 +157,7 @@ def run_child(what: str, root: Path, limit_s: float) -> Figures | None:
     load, started = round(os.getloadavg()[0], 2), time.perf_counter()
     # A separate session, so that children do not outlive a run that is ended.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    with Memory(process.pid) as memory:
+    with usage.Highest(lambda: usage.memory_of_tree_mb(process.pid)) as memory:
         try:
             out, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -172,7 +171,7 @@ def run_child(what: str, root: Path, limit_s: float) -> Figures | None:
         return None
     wall = round(time.perf_counter() - started, 2)
     printed: Figures = json.loads(out)
-    return printed | {"wall_s": wall, "memory_mb": round(memory.peak / 1e6), "load": load}
+    return printed | {"wall_s": wall, "memory_mb": round(memory.all), "load": load}
 
 
 def measure_cold(config: Config) -> Figures:
@@ -288,7 +287,7 @@ def measure_served(config: Config) -> Figures:
     ):
         freshness = Freshness(fresh)
         while not freshness.serves_all(freshness.current()):
-            time.sleep(SAMPLE_S)
+            time.sleep(LOOK_S)
         seconds, spent = time.perf_counter() - front.started, dict[str, float]()
         for name, process in product.processes_of_set(fresh).items():
             times = process.cpu_times()
@@ -339,41 +338,6 @@ CHILDREN: dict[str, Callable[[Config], Figures]] = {
     "saves": measure_saves,
     "served": measure_served,
 }
-
-
-class Memory:
-    """The largest memory of a process and its children: proportional set sizes where available."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self.peak = 0
-
-    def __enter__(self) -> Self:
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._sample)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _sample(self) -> None:
-        while not self._stop.wait(SAMPLE_S):
-            with contextlib.suppress(psutil.Error):
-                top = psutil.Process(self._pid)
-                self.peak = max(self.peak, sum(map(_memory, (top, *top.children(recursive=True)))))
-
-
-def _memory(process: psutil.Process) -> int:
-    try:
-        text = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
-        return int(text.partition("\nPss:")[2].split()[0]) * 1024
-    except (OSError, IndexError, ValueError):
-        with contextlib.suppress(psutil.Error):
-            return int(process.memory_info().rss)
-        return 0
-
 
 if __name__ == "__main__":
     sys.exit(main())

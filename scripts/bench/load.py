@@ -51,7 +51,7 @@ from report import (
 )
 from samples import Samples
 from synthetic import write_project
-from trees import copy_sources
+from trees import plant
 from workday import MIXES, Words, draw
 
 from cortex.processes import attach
@@ -184,7 +184,8 @@ def warm(server: RunningServer, call: dict[str, Any]) -> None:
 def fill(root: Path, files: int, corpus: Path | None) -> int:
     """Write synthetic files to a project, or copy a folder's; return how many."""
     if corpus is not None:
-        return copy_sources([corpus], root, files)
+        plant([corpus], root, files)
+        return files
     write_project(root, files * CHUNKS_PER_FILE, CHUNKS_PER_FILE)
     return files
 

@@ -38,7 +38,6 @@ class Server:
         self._selector.register(self._out, selectors.EVENT_READ)
         self.ask("initialize", HELLO)
         self._say({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        self.initialised_s = time.perf_counter() - self.started
 
     @property
     def pid(self) -> int:
@@ -66,11 +65,6 @@ class Server:
     def kill(self) -> None:
         """Kill the server while it works."""
         self._process.kill()
-
-    def text(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Return the text of a tool's answer."""
-        text: str = orjson.loads(self.call(tool, arguments))["result"]["content"][0]["text"]
-        return text
 
     def ask(self, method: str, parameters: Mapping[str, Any], bound_s: float = ANSWER_S) -> bytes:
         self._number += 1

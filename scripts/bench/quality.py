@@ -3,7 +3,6 @@
     scripts/bench/quality.py --repos DIR --queries DIR [--layout parents|root] [--only NAME]
         [--work DIR] [--jsonl [FILE]] [--json]
         [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate]
-        [--candidates WORDS,VECTORS]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for
 each repository. Only the annotated folder of a repository is measured: `--layout parents` keeps it
@@ -27,7 +26,6 @@ Beside the product, in the same run, on the same files:
 `--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves
                      the vectors out, `words` all but them: as when a worker is down
 `--ablate`           that for every signal, one after the other: the gain of each
-`--candidates 1000,1000`  the product with so many candidates of each lane: the loss by taking fewer
 Only the front ranks, so a variant costs its queries alone. The packages of the peers go into a
 virtual environment below ~/.cache/cortex-bench, or are those of `--peer-python`.
 """
@@ -151,9 +149,6 @@ def choose_systems(options: argparse.Namespace) -> list[System]:
         systems = [System("cmd", partial(program, command=options.cmd))]
     else:
         systems = [System(CORTEX, product, ours=True)]
-    for sizes in options.candidates:
-        more = partial(product, variant=("--candidates", sizes))
-        systems.append(System(f"@{sizes}", more, ours=True))
     signals = list(vars_of_weights()) if options.ablate else []
     for name in dict.fromkeys([*options.without, *signals, *(LANES if options.ablate else ())]):
         systems.append(System(f"-{name}", ours=True, omitted=name))
@@ -195,7 +190,7 @@ async def measure_variants(
     """Measure all variants through one front, which reads for every query what to leave out."""
     scored: list[ScoredQuery] = []
     with tempfile.NamedTemporaryFile("w") as switch:
-        async with product(project, ("--switch", switch.name)) as ask:
+        async with product(project, switch.name) as ask:
             for system in variants:
                 Path(switch.name).write_text(system.omitted)  # noqa: ASYNC240 - nothing else runs here
                 scored += await measure(system, ask, repo, queries)
@@ -311,9 +306,6 @@ def arguments() -> argparse.Namespace:
         help="may be repeated",
     )
     parser.add_argument("--ablate", action="store_true", help="--without every signal in turn, and each lane")
-    parser.add_argument(
-        "--candidates", action="append", default=[], metavar="WORDS,VECTORS", help="may be repeated"
-    )
     parser.add_argument(
         "--jsonl",
         nargs="?",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -18,7 +15,6 @@ from product import Front, connect, covering_rows, rows_of
 from queries import expression, piece
 from report import summarise
 
-from cortex.processes import attach
 from cortex.query.parse import literal
 from cortex.settings.config import Config
 
@@ -26,8 +22,6 @@ from cortex.settings.config import Config
 WARM_UP = 10
 #: hits of a page, and pages after which a query is left out of the comparison
 PAGE, PAGES_MAX = 100, 30
-#: queries for which the page cache is emptied, and those of them that the product runs
-COLD, COLD_STARTS = 5, 3
 
 Request = dict[str, Any]
 Lines = set[tuple[str, int]]
@@ -192,7 +186,6 @@ async def compare(config: Config, count: int) -> dict[str, Any]:
         "differing": differing,
         "cortex_warm": summarise("cortex", ours_s),
         "ripgrep_warm": summarise("ripgrep", theirs_s),
-        **await measure_cold(config, requests[-COLD:]),
     }
 
 
@@ -217,45 +210,13 @@ def list_files(root: Path) -> list[str]:
     return run.stdout.splitlines()
 
 
-async def measure_cold(config: Config, requests: list[Request]) -> dict[str, Any]:
-    """Measure the first query with an empty page cache; the product restarts and reads its
-    index.
-    """
-    theirs, ours = [], []
-    for arguments in requests:
-        drop_from_cache(config.root)
-        theirs.append(time_ripgrep(config.root, arguments))
-    for arguments in requests[:COLD_STARTS]:
-        attach.stop(config)
-        drop_from_cache(config.root)
-        started = time.perf_counter()
-        async with connect(config.root) as front:
-            while "took_ms" not in (await front.call("cortex_exact", **arguments)).get("metadata", {}):
-                pass
-            ours.append(time.perf_counter() - started)
-    return {
-        "ripgrep_cold_ms": round(1000 * statistics.median(theirs), 1),
-        "cortex_cold_start_ms": round(1000 * statistics.median(ours), 1),
-    }
-
-
-def drop_from_cache(root: Path) -> None:
-    """Drop the files below `root` from the page cache."""
-    for folder, _, names in os.walk(root):
-        for name in names:
-            with contextlib.suppress(OSError), open(os.path.join(folder, name), "rb") as file:
-                os.fsync(file.fileno())
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
 def show(comparison: dict[str, Any]) -> None:
     ours, theirs = comparison["cortex_warm"], comparison["ripgrep_warm"]
     print(
         f"{comparison['repository']:20} equal {comparison['equal']}/{comparison['queries']} "
         f"({comparison['left_out_too_many']} left out), {comparison['matching_lines']} lines; "
         f"p50/p95 ms: cortex {ours['p50_ms']}/{ours['p95_ms']}, "
-        f"ripgrep {theirs['p50_ms']}/{theirs['p95_ms']}; cold ms: "
-        f"cortex with start {comparison['cortex_cold_start_ms']}, ripgrep {comparison['ripgrep_cold_ms']}"
+        f"ripgrep {theirs['p50_ms']}/{theirs['p95_ms']}"
     )
     for difference in comparison["differing"][:5]:
         print(f"    {difference}")

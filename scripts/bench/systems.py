@@ -107,27 +107,12 @@ def _stop(project: Path) -> None:
 
 
 @asynccontextmanager
-async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[Ask]:
+async def product(project: Path, switch: str = "") -> AsyncIterator[Ask]:
     """Search with Cortex as an agent does: through the MCP client over stdio and the workers.
 
-    `variant`: options of peers/front.py.
+    `switch`: the file of a variant's signals (peers/front.py).
     """
-    async with session_of(project, variant) as session:
-
-        async def ask(query: str) -> list[Hit]:
-            reply = await session.call_tool(
-                "cortex_search", {"query": query, "limit": DEPTH, "detail": "location"}
-            )
-            results = json.loads(reply.content[0].text)["results"]
-            return [_hit(result["chunk"]) for result in results]
-
-        yield ask
-
-
-@asynccontextmanager
-async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[ClientSession]:
-    """Open a client of a front that serves the whole index; `variant` as in `product`."""
-    front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
+    front = [sys.executable, "-P", str(PEERS / "front.py"), switch] if switch else CORTEX
     parameters = StdioServerParameters(
         command=front[0], args=[*front[1:], "mcp", "--project", str(project)], env=environment()
     )
@@ -137,7 +122,15 @@ async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncItera
     ):
         await session.initialize()
         await _wait_until_served(session)
-        yield session
+
+        async def ask(query: str) -> list[Hit]:
+            reply = await session.call_tool(
+                "cortex_search", {"query": query, "limit": DEPTH, "detail": "location"}
+            )
+            results = json.loads(reply.content[0].text)["results"]
+            return [_hit(result["chunk"]) for result in results]
+
+        yield ask
 
 
 async def _wait_until_served(session: ClientSession) -> None:

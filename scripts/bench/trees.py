@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,26 +11,6 @@ from exact import compose
 from product import isolated_environment, open_project
 
 from cortex.settings.config import Config
-
-#: folders that belong to no project's sources
-NO_SOURCES = frozenset((".git", ".cortex", "node_modules", "__pycache__", ".venv"))
-
-
-def copy_sources(folders: list[Path], root: Path, files: int) -> int:
-    """Copy `files` files of `folders`, each below its own name; return how many there were."""
-    copied = 0
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if copied >= files:
-                return copied
-            inner = path.relative_to(folder)
-            if path.is_symlink() or not path.is_file() or NO_SOURCES.intersection(inner.parts):
-                continue
-            target = root / folder.name / inner
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-            copied += 1
-    return copied
 
 
 def plant(sources: Sequence[Path], root: Path, files: int) -> None:

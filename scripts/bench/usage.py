@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -56,6 +56,17 @@ def memory_mb(root: Path) -> dict[str, float]:
     return {name: round(size, 1) for name, size in sorted(sizes.items())}
 
 
+def memory_of_tree_mb(pid: int) -> dict[str, float]:
+    """Return the proportional memory of a process and its children, by process, in MB."""
+    sizes = {}
+    with contextlib.suppress(psutil.Error):
+        top = psutil.Process(pid)
+        for process in (top, *top.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                sizes[str(process.pid)] = process.memory_full_info().pss / 1e6
+    return sizes
+
+
 def processor_s(root: Path) -> dict[str, float]:
     """Return seconds of processor time, by name of process."""
     seconds: dict[str, float] = defaultdict(float)
@@ -97,11 +108,11 @@ def disk_mb(folder: Path) -> float:
 class Highest:
     """The most memory, in MB, that each process, and all together, had in this context.
 
-    `then` is the memory of each when all together had most.
+    `memory` returns that of each process now. `at_peak` is that of each when all had most together.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root, self._stop = root, threading.Event()
+    def __init__(self, memory: Callable[[], dict[str, float]]) -> None:
+        self._memory, self._stop = memory, threading.Event()
         self.by_process: dict[str, float] = {}
         self.at_peak: dict[str, float] = {}
         self.all = 0.0
@@ -119,7 +130,7 @@ class Highest:
         took = 0.0
         while not self._stop.wait(max(SAMPLE_S, SAMPLE_TIMES * took)):
             began = time.perf_counter()
-            now = memory_mb(self._root)
+            now = self._memory()
             took = time.perf_counter() - began
             if (together := round(sum(now.values()), 1)) > self.all:
                 self.all, self.at_peak = together, now

@@ -4,9 +4,13 @@ import asyncio
 import importlib
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from cortex.ask import lanes
+from cortex.ranking import weigh
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
 REPO = {"name": "r", "language": "python", "benchmark_root": "src"}
@@ -92,6 +96,21 @@ def test_a_complete_copy_is_reused_and_a_partial_copy_is_not(bench, tmp_path):
             assert sorted(path.name for path in project.iterdir()) == [".cortex", "a.py"]
         (tmp_path / "repo" / "b.py").touch()
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["repo"]
+
+
+def test_a_variant_ranks_without_its_signal(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(BENCH / "peers")
+    for name in ("weigh", "rank"):
+        monkeypatch.setattr(lanes, name, getattr(lanes, name))  # the variant's are undone
+    switch = tmp_path / "switch"
+    importlib.import_module("front").drop_signals(switch)
+    weights = {}
+    for omitted in ("", "path", "model"):
+        switch.write_text(omitted)
+        weights[omitted] = lanes.weigh(vectors=True, bm25_weight=1.0)
+    assert weights[""].path > 0 == weights["path"].path
+    assert weights["path"] == replace(weights[""], path=0.0)
+    assert weights["model"] == weigh(vectors=False, bm25_weight=1.0)
 
 
 @pytest.fixture

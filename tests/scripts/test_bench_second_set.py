@@ -169,11 +169,6 @@ def test_questions_of_one_side_only_are_an_error(load):
         load("paired").differences(rows("doc", a=0, b=0), rows("doc", a=0))
 
 
-def test_the_lines_of_an_answer_go_on_at_the_line_that_it_names(load):
-    chunk = {"text": "def a():\n… line 9\n    b()", "metadata": {"file_path": "a.py", "start_line": 4}}
-    assert load("unit_signals").lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
-
-
 def test_a_front_of_a_benchmark_looks_where_the_index_was_made(load, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", "/somewhere/else")
     monkeypatch.setenv("SECRET", "none of a front's")

@@ -1,5 +1,4 @@
-"""`cortex` with the ranking changed for an experiment: front.py [--switch FILE] [--candidates
-WORDS,VECTORS] -- ARGUMENTS.
+"""`cortex` with the ranking changed for an experiment: front.py FILE ARGUMENTS.
 
 Only the front ranks, so the index and the workers are those of the product. FILE names the signals
 whose weight is 0, read for every query; `model` leaves the vectors out, `words` the text worker's
@@ -8,12 +7,11 @@ lanes.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import sys
 from pathlib import Path
 
-from cortex.ask import search
+from cortex.ask import lanes
 from cortex.front.cli.main import main as cortex
 from cortex.ranking.weights import Weights
 
@@ -23,7 +21,7 @@ LANES = ("model", "words")
 
 def drop_signals(switch: Path) -> None:
     """Give the signals in the file `switch` the weight 0."""
-    weigh, rank = search.weigh, search.rank
+    weigh, rank = lanes.weigh, lanes.rank
 
     def weigh_less(*, vectors: bool, bm25_weight: float) -> Weights:
         names = switch.read_text().split()
@@ -40,28 +38,9 @@ def drop_signals(switch: Path) -> None:
             **keywords,
         )
 
-    search.weigh, search.rank = weigh_less, rank_less
-
-
-def set_candidates(words: int, vectors: int) -> None:
-    """Let each lane return so many candidates, whatever the limit of the answer."""
-    search.TEXT_CANDIDATES, search.VECTOR_CANDIDATES = words, vectors
-    search.TEXT_CANDIDATES_PER_HIT = search.VECTOR_CANDIDATES_PER_HIT = 0
-
-
-def main() -> int:
-    at = sys.argv.index("--")
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--switch", type=Path)
-    parser.add_argument("--candidates", default="")
-    options = parser.parse_args(sys.argv[1:at])
-    if options.switch:
-        drop_signals(options.switch)
-    if options.candidates:
-        words, vectors = map(int, options.candidates.split(","))
-        set_candidates(words, vectors)
-    return cortex(sys.argv[at + 1 :])
+    lanes.weigh, lanes.rank = weigh_less, rank_less
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    drop_signals(Path(sys.argv[1]))
+    sys.exit(cortex(sys.argv[2:]))
