@@ -28,9 +28,7 @@ Feature = Literal["phrase", "wildcard", "fuzzy", "expression"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The difference between the published generation and the next. A merge of segments is no
-    change.
-    """
+    """The difference between two generations. A merge of segments is no change."""
 
     #: number of the generation that is being built
     number: int

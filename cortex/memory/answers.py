@@ -38,7 +38,6 @@ def is_instruction(note: Note) -> bool:
 
 
 def note_row(note: Note) -> dict[str, Any]:
-    """All fields of a note."""
     return {
         "id": note.id,
         "number": note.number,
@@ -67,7 +66,6 @@ def note_row(note: Note) -> dict[str, Any]:
 
 
 def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
-    """The fields of a note in a list of hits."""
     note = hit.note
     row = {
         "id": note.id,

@@ -142,9 +142,7 @@ class Note:
 
     @property
     def same(self) -> str:
-        """A digest that is equal for notes with the same title, kind and project, however the title
-        is spelled.
-        """
+        """A digest that notes of one title (in any spelling), kind and project share."""
         spelling = unicodedata.normalize("NFKC", self.title).casefold()
         key = "\0".join(
             (" ".join(spelling.split()), self.kind, self.project if self.scope == "project" else "*")
@@ -234,7 +232,6 @@ def read_kind(kind: str) -> str:
 
 
 def read_scope(scope: str) -> Scope:
-    """The scope, checked. Raises BadRequest."""
     if scope not in get_args(Scope):
         raise BadRequest(f"scope is {str(scope)[:40]!r}; it is project or global.")
     return cast("Scope", scope)

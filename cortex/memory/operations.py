@@ -136,7 +136,6 @@ def _is_empty(answer: Mapping[str, Any]) -> bool:
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
-    """Log the query and its number of hits."""
     rows = next((answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)), ())
     took_ms = (time.monotonic() - began) * 1000
     memory = library.memory

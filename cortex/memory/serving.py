@@ -112,9 +112,7 @@ class MemoryWorker:
         return self._library
 
     def _embedders(self) -> dict[str, Any]:
-        """The built-in embedder with the configured dimensions, or the function that opens another
-        one beside it.
-        """
+        """The built-in embedder as configured, or the function that opens another one."""
         embedding = self._data.embedder
         if embedding.provider == "static":
             return {"embedder": open_static(dimensions=embedding.dimensions)}
@@ -218,7 +216,6 @@ class MemoryWorker:
             self._copying.start()
 
     def _end_copy(self) -> None:
-        """Wait for a running back-up."""
         if self._copying is not None:
             self._copying.join()
             self._copying = None
@@ -310,9 +307,7 @@ class MemoryWorker:
 
     @contextlib.contextmanager
     def _tolerate_outage(self) -> Iterator[None]:
-        """Postpone work of the clock while a memory server is away; callers get the error
-        themselves.
-        """
+        """Postpone work of the clock while a memory server is away."""
         try:
             yield
         except Unavailable as error:

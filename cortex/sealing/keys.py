@@ -43,9 +43,7 @@ LOCK_S = KEYCHAIN_S + 15.0
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """A project's wrapped key on the disk, with the name of the master key and its place at that
-    time.
-    """
+    """A wrapped key on the disk, with the name and place of its master key then."""
 
     master: str
     place: str
@@ -280,9 +278,7 @@ def _notes_of(place: SealedPlace) -> Path:
 
 
 def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
-    """Raise Misconfigured if the key file is missing from a sealed folder: another key would open
-    nothing.
-    """
+    """Raise Misconfigured if the key of a sealed folder is gone: another opens nothing."""
     if wrapped is None and store.is_dir() and files.names(store):
         raise Misconfigured(
             f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
@@ -311,9 +307,7 @@ def _add_store(path: Path, store: Path) -> None:
 
 
 def _renew_masters(base: Path, masters: list[Master]) -> list[Master]:
-    """Return the new master key and the one before it; both stay stored until all keys are wrapped
-    anew.
-    """
+    """Return the new master key and the last one; both stay until all are wrapped."""
     if len(masters) == 1:  # two: a rotation was interrupted
         keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
         masters = read_masters(masters[0].place)
@@ -349,9 +343,7 @@ def _keys_lock(base: Path) -> Lock:
 
 
 def _master_for_new(base: Path, key_path: str) -> Master:
-    """Return the master key for a project that had none: the one of other projects, if there are
-    any.
-    """
+    """Return the master key of the other projects, else a new one."""
     place, name = master_place(base)
     if place:
         return next(candidate for candidate in _find_masters(place, name, key_path) if candidate.name == name)

@@ -63,9 +63,7 @@ class SealedList(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class Mirror:
-    """The sealed folder `store` of the plain folder `home`; `key` is the project's. One caller at a
-    time.
-    """
+    """The sealed folder `store` of `home`, by the project's `key`. One caller at a time."""
 
     store: Path
     home: Path
@@ -73,9 +71,7 @@ class Mirror:
     listed: SealedList = field(default_factory=SealedList)
 
     def read(self) -> SealedList:
-        """Read the list of sealed files. Raises Damaged if this key did not seal it
-        here, OSError.
-        """
+        """Read the list of sealed files. Raises OSError, Damaged for another key."""
         plain = io.BytesIO()
         try:
             with files.open_ours(self.store / LIST) as file:
@@ -159,9 +155,7 @@ class Mirror:
         return Entry(name, path, number, size, info.st_mtime_ns, info.st_ino)
 
     def _replace(self, listed: SealedList) -> None:
-        """Replace the sealed list. Its objects are flushed first: a list is never newer than its
-        objects.
-        """
+        """Replace the sealed list after its objects are flushed: it is never newer."""
         old = {entry.object for entry in self.listed.files.values()}
         for name in {entry.object for entry in listed.files.values()} - old:
             files.sync(self.store / OBJECTS / name)

@@ -56,22 +56,17 @@ class SealedPlace:
 
 
 def sealed_base(cache: Path) -> Path:
-    """Return the folder of all sealed folders, in the user's cache."""
     return cache / "sealed"
 
 
 def sealed_place(cache: Path, root_id: str, old: Path, key_path: str, keys: Path) -> SealedPlace:
-    """Return the sealed and plain folders of a project. Raises Misconfigured without a file system
-    in memory.
-    """
+    """The folders of a project. Raises Misconfigured without a file system in memory."""
     store = sealed_base(cache) / root_id
     return SealedPlace(store, plain_of(store), old, key_path, keys)
 
 
 def plain_of(store: str | Path) -> Path:
-    """Return the folder in memory of a sealed folder. Raises Misconfigured without a file system in
-    memory.
-    """
+    """A sealed folder's plain one. Raises Misconfigured without a file system in memory."""
     return plain_base() / hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
 
 
@@ -95,9 +90,7 @@ def permit_disk(cache: Path) -> None:
 
 
 def plain_base() -> Path:
-    """Return the folder of all plain folders of this user, in memory, or on the disk if that is
-    permitted.
-    """
+    """The folder of this user's plain folders, in memory or, if permitted, on the disk."""
     on_disk = _permitted[0] if _permitted else None
     return _plain_base(os.environ.get("XDG_RUNTIME_DIR", ""), hosts.user_id(), on_disk)
 

@@ -127,9 +127,7 @@ def give_up_open(place: SealedPlace) -> None:
 
 @contextlib.contextmanager
 def _sole_user(place: SealedPlace) -> Iterator[None]:
-    """Run the `with` as the only user, with no plain files. Raises Unavailable while the folder is
-    in use.
-    """
+    """Run the `with` as the only user, without plain files. Raises Unavailable."""
     make_base(place.base)
     with _turn_lock(place.base):
         _leave(place.base)
@@ -168,9 +166,7 @@ def _seal_anew(place: SealedPlace) -> None:
 
 
 def _find_mirror(place: SealedPlace) -> Mirror:
-    """Return the sealed folder with the key that opens it: a change of keys may have been
-    interrupted.
-    """
+    """Return the mirror with the key that opens it: a change may have been interrupted."""
     key, following = project_keys(place)
     mirror = Mirror(place.store, place.home, key)
     try:
@@ -186,9 +182,7 @@ def _find_mirror(place: SealedPlace) -> Mirror:
 
 
 def sealed_fault(base: Path) -> str:
-    """Return why the sealed files could not be used when the folder was opened, "" if
-    they could.
-    """
+    """Return why the sealed files could not be opened, "" if they could."""
     try:
         return str(_read_open_note(base).get("fault", ""))
     except (OSError, ValueError):
@@ -205,7 +199,6 @@ def give_up(place: SealedPlace) -> None:
 
 
 def open_folders() -> list[Path]:
-    """List the open plain folders."""
     try:
         base = plain_base()
         return [base / name for name in files.names(base) if (base / name / OPEN).is_file()]

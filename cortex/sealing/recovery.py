@@ -22,9 +22,7 @@ _PURPOSE = b"cortex-recovery-key"
 
 
 def make_recovery(store: Path, key: bytes) -> str:
-    """Make and return a new recovery key for the folder's key; older ones become invalid. Raises
-    OSError.
-    """
+    """Make and return a new recovery key; older ones become invalid. Raises OSError."""
     raw = os.urandom(RECOVERY_BYTES)
     write_note(store / RECOVERY, {"key": seal_short(raw, _PURPOSE, key).hex()})
     text = base64.b32encode(raw).decode()

@@ -39,9 +39,7 @@ _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
 def fetch(rows: Rows, request: Fetch) -> Chunks:
-    """The chunks with the keys of `request`, cut; empty bytes for a key that this generation
-    lacks.
-    """
+    """The chunks with the keys of `request`, cut; empty bytes for an unknown key."""
     ordinals = rows.locate(np.array(request.keys, "<u8"))
     present = ordinals[ordinals >= 0]
     masker = word_masker(request.query) if request.detail == "snippet" else None

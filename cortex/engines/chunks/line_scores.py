@@ -134,9 +134,7 @@ class Question:
 
 
 class Rarity:
-    """The number of chunks of a generation that hold a word. Frozen; caches hold derived values
-    only.
-    """
+    """How many chunks of a generation hold a word. Frozen; caches hold derived values."""
 
     def __init__(self, rows: Rows) -> None:
         self._tables = [WordTable(segment.arrays) for segment in rows.segments]
@@ -255,9 +253,7 @@ class FileScores:
 
 
 def score_units(question: Question, sources: Sequence[Source]) -> list[FileScores]:
-    """Score the units of all files at once: for a file alone, each step on arrays would take as
-    long.
-    """
+    """Score the units of all files at once, which takes as long as those of one."""
     if not sources:
         return []
     total, terms = question.worth(question.weights) or 1.0, tuple(question.weights)

@@ -72,12 +72,10 @@ class Lines:
 
     @property
     def count(self) -> int:
-        """The number of lines."""
         return len(self.starts) - 1
 
     @property
     def last(self) -> int:
-        """The number of the last line."""
         return self.first + len(self.starts) - 2
 
     def __getitem__(self, number: int) -> str:

@@ -156,9 +156,7 @@ class RankedUnits:
                 yield Candidate(scored, worth, tuple(cited))
 
     def remaining(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
-        """The units without a match, of the files for which `wanted` is true when their turn
-        comes.
-        """
+        """The units without a match, of the files that `wanted` accepts in turn."""
         for place, scores in enumerate(self.file_scores):
             source = scores.source
             if not wanted(source.path):
@@ -184,9 +182,7 @@ def rank_units(
     evidence: Evidence,
     places: Iterable[Place],
 ) -> RankedUnits:
-    """Rank the units of the files `sources` (best first). `places`: lines that the question
-    cites.
-    """
+    """Rank the units of the files `sources` (best first). `places`: cited lines."""
     file_scores = score_units(question, list(sources.values()))
     worth, has_evidence, cited = list[Array](), list[Array](), list[list[int]]()
     for place, scores in enumerate(file_scores):
@@ -345,7 +341,6 @@ def _line_budget(worth: float, best: float) -> int:
 
 
 def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
-    """The score of each line of a unit."""
     scored, unit = candidate.scored, candidate.scored.unit
     numbers = range(unit.start, unit.end + 1)
     total = question.worth(question.weights) or 1.0
@@ -359,9 +354,7 @@ def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
 def choose_windows(
     question: Question, compared: RankedUnits, sure: Sequence[str], request: Show
 ) -> Selection:
-    """Choose as many of the best windows as fit, with room for one line of each of the files
-    `sure`.
-    """
+    """Choose the best windows that fit, with room for one line of each file of `sure`."""
     windows: list[Window] = []
     texts: list[frozenset[str]] = []
     omitted: dict[str, int] = {}
@@ -424,9 +417,7 @@ def _merge_entries(question: Question, windows: Sequence[Window], limit: int) ->
 
 
 def _limit_windows(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
-    """The first `limit` windows; later ones with a name of the question join a window of the same
-    file.
-    """
+    """The first `limit` windows; later ones with an asked name join one of their file."""
     merged = list(windows[:limit])
     for window in windows[limit:]:
         at = next((at for at, earlier in enumerate(merged) if earlier.source is window.source), -1)
@@ -442,7 +433,6 @@ def _overhead_bytes(path: str) -> int:
 
 
 def _distinct_lines(window: Window) -> frozenset[str]:
-    """The lines of a window that are not blank, as a set."""
     lines = window.source.lines
     return frozenset(filter(None, (lines[number].strip() for number in window.lines)))
 

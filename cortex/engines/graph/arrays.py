@@ -190,7 +190,6 @@ class Graph:
         return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
 
     def file_of(self, number: int) -> str:
-        """The path of the file with the node `number`."""
         return self.names[int(self.nodes[int(self.node_of[number]), 2])]
 
     def is_unsure(self, edge: int) -> bool:
@@ -282,9 +281,7 @@ def link_requests(graph: Graph) -> Graph:
 
 
 def _assemble_rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
-    """(nodes, edges, places) of all segments, with the numbers of `tables`; written in place to
-    save memory.
-    """
+    """(nodes, edges, places) of all segments, numbered by `tables` and written in place."""
     counts = [(source.meta["nodes"], source.meta["edges"]) for source in segments]
     nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
     edges = np.empty((sum(count for _, count in counts), EDGE_COLUMNS), "<i4")

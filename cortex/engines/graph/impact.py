@@ -86,7 +86,6 @@ class Impact:
         self._is_cut = False
 
     def add(self, depth: int, steps: Steps, *, cut: bool) -> None:
-        """Add a level of references."""
         if not len(steps):
             self._is_cut = self._is_cut or cut
             return

@@ -155,9 +155,7 @@ class StepFinder:
         return at[same], numbers[same]
 
     def _base_calls(self, rows: Array, constructors: Array, above: Array) -> Steps:
-        """Steps from constructors of subtypes to those of the base, where a language runs the base
-        without an edge.
-        """
+        """Steps from constructors to those of the base that a language runs silently."""
         if not len(rows):
             return NO_STEPS
         nodes = self._graph.node_of[constructors]

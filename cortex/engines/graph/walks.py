@@ -68,8 +68,6 @@ class Level:
 
 
 class Walker:
-    """Walks over one graph."""
-
     def __init__(self, graph: Graph, targets: Targets) -> None:
         self.graph = graph
         self.targets = targets
@@ -183,9 +181,7 @@ class Walker:
         return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
-        """A shortest path from `start` to `end` over calls; without one over calls and requests,
-        then over any edges.
-        """
+        """A shortest path over calls, else over calls and requests, else over any edges."""
         begin = self.targets.members(start)
         goal = set(self.targets.members(end))
         if both := [number for number in begin if number in goal]:
@@ -233,9 +229,7 @@ class Walker:
         calling: bool = True,
         joining: tuple[int, ...] = (),
     ) -> Iterator[Level]:
-        """Yield each level of a walk. `joining`: definitions from which the second level starts,
-        too.
-        """
+        """Yield each level of a walk. `joining`: further starts of the second level."""
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
         visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
@@ -320,9 +314,7 @@ class Walker:
         return further
 
     def _first_steps(self, steps: Steps, ranks: Array, visited: Array, scope: WalkScope) -> Steps:
-        """The surest step to each unvisited node; steps by dispatch last, then unsure edges; by
-        file and line.
-        """
+        """The surest step to each unvisited node: dispatch and unsure edges last."""
         steps = steps.take(~visited[steps.sources]) if len(steps) else steps
         if not len(steps):
             return NO_STEPS

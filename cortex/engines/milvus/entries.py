@@ -35,9 +35,7 @@ _CODED = "zq"
 
 
 def encode_tokens(tokens: Iterable[str], *, view: str = "") -> list[str]:
-    """Encode each token as ASCII letters and digits. `view`: name of the lane, when the chunk
-    covers no lines.
-    """
+    """Encode tokens as ASCII letters and digits. `view`: the lane of a chunk without lines."""
     encoded = map(_WORDS.__getitem__, tokens)
     return [view[:1] + token for token in encoded] if view else list(encoded)
 

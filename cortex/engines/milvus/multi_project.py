@@ -116,9 +116,7 @@ class MultiProjectHandler:
         allocator.may_forget(self)
 
     def forget(self) -> None:
-        """Drop joined tables: they are made again on demand from rows, which stay mapped from
-        files.
-        """
+        """Drop joined tables; they are made again from rows, which stay mapped."""
         self._joined.clear()
         self._apart.clear()
 
@@ -139,17 +137,13 @@ class MultiProjectHandler:
         )
 
     def among(self, request: Among) -> Message:
-        """Answer one request over all projects joined. Raises NotReady for a generation not opened
-        here.
-        """
+        """Answer one request over all projects. Raises NotReady for an unopened generation."""
         opened = self._open_joined(tuple(zip(request.projects, request.generations, strict=True)))
         message: Any = self._prepare(decode(request.request[0]))
         return opened[type(message)](message)
 
     def apart(self, request: Apart) -> Answers:
-        """Answer each request from its project. The texts of all Show requests are fetched in one
-        read.
-        """
+        """Answer each request from its project; all texts of Show are one read."""
         opened = [
             self._open_one(*target) for target in zip(request.projects, request.generations, strict=True)
         ]

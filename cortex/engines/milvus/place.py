@@ -93,9 +93,7 @@ def project_of(config: Config) -> str:
 
 
 def milvus_place(config: Config) -> MilvusPlace:
-    """Return the place that the configuration names. Raises Misconfigured for an invalid address or
-    name.
-    """
+    """The configured place. Raises Misconfigured for an invalid address or name."""
     settings: Milvus = config.plug_settings
     project = project_of(config)
     if not _PROJECT.fullmatch(project) or len(os.fsencode(project)) > PROJECT_BYTES_MAX:

@@ -39,13 +39,10 @@ class Fetched:
 
     @property
     def project(self) -> str:
-        """The project of a machine with a single one."""
         return self._collection.place.project
 
     def texts(self, keys: Sequence[str]) -> list[tuple[bytes, bytes]]:
-        """The texts of rows by primary key. Raises NotReady for a row that no longer exists,
-        Unavailable.
-        """
+        """The texts of rows by primary key. Raises Unavailable, NotReady for a lost row."""
         return self._get_all(self._texts, keys, self._fetch_texts)
 
     def vectors(self, keys: Sequence[str]) -> list[Array]:

@@ -35,7 +35,6 @@ class ProjectScope:
 
     @property
     def filter(self) -> str:
-        """The filter for Milvus."""
         if len(self.projects) == 1:
             clause = f"project == {quoted(self.projects[0])}"
         else:
@@ -43,7 +42,6 @@ class ProjectScope:
         return f"{clause} and born <= {self.newest} and died > {self.oldest}"
 
     def key_filter(self, keys: Iterable[int]) -> str:
-        """A filter: the rows with these keys."""
         if len(self.projects) == 1:
             return f"key in {list(keys)}"
         return f"pk in [{', '.join(map(quoted, self.primary_keys(keys)))}]"

@@ -133,9 +133,7 @@ def _unknown(path: Path) -> str:
 
 
 def _pages(folder: Path) -> Iterator[Path]:
-    """The Markdown files below a folder, those of our notes by their number; links are not
-    followed.
-    """
+    """The Markdown files below a folder, our notes by number; links are not followed."""
     for name, info in sorted(
         files.entries(folder).items(), key=lambda entry: (number_in(entry[0]), entry[0])
     ):
@@ -210,9 +208,7 @@ def _is_json(file: BinaryIO) -> bool:
 
 
 def _server_line(number: int, record: Record, kinds: dict[str, str]) -> InputLine:
-    """Read a line of the reference memory server's memory.json. `kinds`: {name: kind} of the lines
-    before.
-    """
+    """Read a line of the reference server's memory.json. `kinds`: {name: kind} so far."""
     record, _ = remove_secrets_in(
         record
     )  # before names are normalised, which could hide a secret from the patterns

@@ -42,7 +42,6 @@ class Report:
             self.refused.append({"line": line, "why": wrong} | ({"file": file} if file else {}))
 
     def answer(self) -> dict[str, Any]:
-        """The report as a tool's answer."""
         return asdict(self.counts) | {"refused_count": self.refused_count, "refused": self.refused}
 
 
@@ -93,9 +92,7 @@ def import_lines(
 
 
 def import_file(memory: Memory, path: Path, project: str, *, trusted: bool) -> Generator[None, None, Report]:
-    """As `import_lines`, for a file or a folder of Markdown files. Raises the errors of
-    `read_notes`.
-    """
+    """As `import_lines`, of a file or folder. Raises the errors of `read_notes`."""
     return import_lines(memory, read_notes(path), project, trusted=trusted)
 
 
@@ -119,9 +116,7 @@ def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[l
 
 
 def export_file(memory: Memory, path: Path, project: str) -> Generator[None, None, int]:
-    """Write all as lines of JSON: the file is complete, or as it was before. Return the number of
-    records.
-    """
+    """Write all records as lines of JSON, all or nothing; return their number."""
     count, after = 0, ""
     with files.replacing(path, sync=True) as file:
         while True:

@@ -33,9 +33,7 @@ def finish(steps: Generator[None, None, T]) -> T:
 
 
 class Library(Writing, Transfer, Queries):
-    """One person's memory. Use it in one thread. A method that returns a generator does long work
-    in slices.
-    """
+    """One person's memory. Use it in one thread. Generators do long work in slices."""
 
     @classmethod
     def open(

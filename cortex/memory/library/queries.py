@@ -106,9 +106,7 @@ class Queries(View):
     def traverse(
         self, node_id: str | int, *, depth: int = 2, direction: Direction = "both"
     ) -> dict[str, Any]:
-        """The notes within `depth` steps of a note, and their edges. Raises BadRequest and
-        NotFound.
-        """
+        """The notes within `depth` steps, and their edges. Raises BadRequest and NotFound."""
         if not 1 <= depth <= DEPTH_MAX:
             raise BadRequest(f"depth is {depth}; it must be between 1 and {DEPTH_MAX}.")
         if direction not in ("outgoing", "incoming", "both"):
@@ -135,9 +133,7 @@ class Queries(View):
         return {"briefing": briefing.text}
 
     def node(self, node_id: str | int) -> dict[str, Any]:
-        """A note with its edges and the notes at their other ends; it counts as used. Raises
-        NotFound.
-        """
+        """A note with its edges and neighbours; it counts as used. Raises NotFound."""
         note = self._memory.store.need(node_id)
         self._memory.count_use([note.number])
         edges = self._memory.links.of(note.number)
@@ -152,7 +148,6 @@ class Queries(View):
         }
 
     def stats(self) -> dict[str, Any]:
-        """Counts of the stored notes and edges."""
         count = self._memory.store.count(self._project)
         return {
             "node_count": count["notes"],

@@ -79,7 +79,5 @@ class Transfer(View):
         return {"file": str(copy), "back_ups": back_ups(copy.parent.parent)}
 
     def doctor(self, *, mend: bool = True) -> Generator[None, None, dict[str, Any]]:
-        """Check the store and its indexes, and mend the faults that can be mended, in slices; see
-        `doctor.examine`.
-        """
+        """Check the store and its indexes and mend them, in slices; see `doctor.examine`."""
         return examine(self._memory, self._memory.store.database.folder, mend=mend)

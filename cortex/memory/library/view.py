@@ -60,9 +60,7 @@ class View:
         return head_of(Path(self._place)) if is_own else None
 
     def elsewhere(self) -> tuple[str, tuple[str, ...]]:
-        """(The project, the branches of its notes that are neither the main one nor the caller's,
-        and still exist.)
-        """
+        """(The project, existing branches of its notes but the main one and the caller's.)"""
         branches = self._memory.catalog.branches(self._project)
         head = self.head if branches else None
         if head is None or head.common is None:
@@ -87,7 +85,6 @@ class View:
 
     @property
     def source(self) -> Source:
-        """The source of the notes that are stored."""
         return self._source
 
     @property

@@ -47,9 +47,7 @@ SAME_STEMS, SAME_COSINE = 0.1, 0.3
 
 
 class Writing(View):
-    """The operations that change notes. A method that returns a generator does long work in
-    slices.
-    """
+    """The operations that change notes. Generators do long work in slices."""
 
     def store(
         self,
@@ -139,9 +137,7 @@ class Writing(View):
         return {"closed": rows} if rows else {}
 
     def _similar(self, written: Written, note: Note) -> list[dict[str, Any]]:
-        """Rows of the notes that a new note may replace: of its topic, or the likeliest of the same
-        scope.
-        """
+        """Rows of notes that a new one may replace: of its topic, or the likeliest."""
         memory = self._memory
         others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
         if note.kind in TELLING and not written.merged:
@@ -202,9 +198,7 @@ class Writing(View):
         return answer | ({"removed": list(written.removed)} if written.removed else {})
 
     def edit_trust(self, reference: str | int, changes: Mapping[str, Any]) -> Trust | None:
-        """The trust of a note after this caller changed these fields; None where it stays. Raises
-        NotFound.
-        """
+        """The trust of a note after this edit; None where it stays. Raises NotFound."""
         if self._source.channel != AGENTS or changes.keys().isdisjoint(_SAYING):
             return None
         note = self._memory.store.need(reference)

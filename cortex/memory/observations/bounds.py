@@ -36,9 +36,7 @@ def size_of(answer: Mapping[str, Any]) -> int:
 
 
 def bound_answer(name: str, answer: Answer, arguments: Mapping[str, Any], size: Size = size_of) -> Answer:
-    """Return a tool's answer within its `max_tokens`; `arguments`: as checked against their
-    bounds.
-    """
+    """Return an answer within its `max_tokens`; `arguments` are checked."""
     if name == "export_observations":  # it makes pages by itself
         return answer
     room = TOKEN_BYTES * arguments.get("max_tokens", TOKENS)

@@ -39,9 +39,7 @@ def search_sessions(library: Library, arguments: Arguments) -> Answer:
 
 
 def search_prompts(library: Library, arguments: Arguments) -> Answer:
-    """Prompts of people to agents that hold a word of the query; without one all, the newest
-    first.
-    """
+    """People's prompts with a word of the query; without one all, the newest first."""
     if not arguments["query"].strip():
         return _browse_prompts(library, arguments)
     memory, words = library.memory, question_words(arguments["query"])
@@ -60,7 +58,6 @@ def search_prompts(library: Library, arguments: Arguments) -> Answer:
 
 
 def _browse_prompts(library: Library, arguments: Arguments) -> Answer:
-    """All prompts with a text, the newest first."""
     projects, wanted = library.memory.projects.all_of(library.project), EXCHANGE.c.user_text != ""
     if projects:
         wanted &= SESSION.c.project.in_(projects)

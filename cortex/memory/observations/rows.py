@@ -59,7 +59,6 @@ def row_of(note: Note, score: float | None = None, *, full: bool = False) -> dic
 
 
 def record_of(note: Note) -> dict[str, Any]:
-    """All fields of an observation."""
     return {
         "id": note.number,
         "uuid": note.id,

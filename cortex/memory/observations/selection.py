@@ -32,9 +32,7 @@ PRIOR = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of notes in their order. `total`: number of all notes, or a lower bound when
-    `more_may_be`.
-    """
+    """Notes in their order. `total` is a lower bound when `more_may_be`."""
 
     notes: list[Note]
     scores: Mapping[int, float]
@@ -171,7 +169,6 @@ def find(
 def browse(
     memory: Memory, selection: Selection, *, limit: int, offset: int = 0, oldest_first: bool = False
 ) -> Page:
-    """The notes of the selection by time."""
     past_notes = memory.notes_at(selection.as_of)
     order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
     order = order if oldest_first else order[::-1]
@@ -179,9 +176,7 @@ def browse(
 
 
 def answer(page: Page, arguments: Mapping[str, Any], query: str = "") -> dict[str, Any]:
-    """The answer of a page: {"results", "total_count", "query", "next_offset" if there are
-    more}.
-    """
+    """{"results", "total_count", "query", "next_offset" if there are more}."""
     full = arguments.get("format") == "full"
     rows = [row_of(note, page.scores.get(note.number), full=full) for note in page.notes]
     fields: dict[str, Any] = {"results": rows, "total_count": page.total, "query": query}

@@ -11,9 +11,7 @@ DISPUTES_MAX = 3
 
 
 def disputed_by(memory: Memory, number: int) -> list[int]:
-    """The numbers of the active notes that contradict this note, or that it contradicts, the
-    surest first.
-    """
+    """The active notes that contradict this one, or that it contradicts, surest first."""
     others = (
         edge.target if edge.source == number else edge.source
         for edge in memory.links.of(number)

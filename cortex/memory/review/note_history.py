@@ -165,9 +165,7 @@ def _operations(library: Library, number: int | None, limit: int) -> list[dict[s
 
 
 def _touched_notes(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) -> list[int]:
-    """The numbers of the notes that an operation made, changed, connected or disconnected, each
-    once.
-    """
+    """The notes that an operation made, changed, connected or disconnected."""
     numbers = dict[int, None]()
     for table, which, *_ in did:
         if table == "note":

@@ -15,9 +15,7 @@ def visible_to(project: str, note: Any = NOTE) -> ColumnElement[bool]:
 
 
 def count(connection: Connection, project: str) -> dict[str, Any]:
-    """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; project "": of
-    all.
-    """
+    """{"notes", "edges", "by_kind", "by_state", "oldest", "newest"}; project "": all."""
     in_scope = visible_to(project)
     live = in_scope & (NOTE.c.state != "deleted")
     kinds = connection.execute(select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)).all()

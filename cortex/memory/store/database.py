@@ -155,7 +155,6 @@ class Database:
             raise _damaged(self.path, error) from error
 
     def size(self) -> int:
-        """Bytes of the database and its log."""
         paths = (self.path, self.path.with_name(f"{NAME}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 
@@ -164,7 +163,6 @@ class Database:
         return copies.make(self.path, self.driver)
 
     def key(self) -> bytes:
-        """See `read_key`."""
         return read_key(self.path.parent)
 
     def replace_key(self, key: bytes) -> None:
@@ -278,17 +276,13 @@ def last_number(connection: Connection, table: str) -> int:
 
 
 def advance_sequence(connection: Connection, table: str) -> None:
-    """Make the next row of the table get a number above all existing ones, even those that we
-    chose.
-    """
+    """Make the next row's number higher than all existing ones, even chosen ones."""
     if connection.dialect.name == postgresql.DIALECT:
         postgresql.advance_sequence(connection, table)
 
 
 def open_database(folder: Path, driver: Driver | Server) -> Database | Shared:
-    """Open the memory of the folder, or its team's on a server. Raises the errors of both
-    classes.
-    """
+    """Open the folder's memory, or its team's. Raises the errors of both classes."""
     return Shared(folder, driver) if isinstance(driver, Server) else Database(folder, driver)
 
 

@@ -127,7 +127,6 @@ class Store:
         self.database.close()
 
     def back_up(self) -> Path:
-        """Copy the committed state beside the database."""
         return self.database.back_up()
 
     # Writing
@@ -294,9 +293,7 @@ class Store:
         project: str,
         operation: str = "",
     ) -> Intake:
-        """Store a batch of an import in one transaction; `raw_records`: its records as they
-        came.
-        """
+        """Store a batch of an import at once; `raw_records`: as they came."""
         payload = {"import": raw_records, "project": project} if operation else {}
 
         def carry_out(records: Records) -> dict[str, Any]:
@@ -312,7 +309,6 @@ class Store:
         return erased
 
     def forgotten(self) -> frozenset[str]:
-        """The hashes of everything that was forgotten for good."""
         with self.database.read() as connection:
             return all_forgotten(connection)
 
@@ -332,15 +328,12 @@ class Store:
     # Reading
 
     def numbers(self) -> list[int]:
-        """The numbers of all notes that are not deleted."""
         with self.database.read() as connection:
             return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
 
     @property
     def newest(self) -> Point:
-        """The last change. With one owner it is known; a shared store is asked once in each
-        `moment`.
-        """
+        """The last change: known to one owner, asked once in each `moment` of a team."""
         if self._newest is None or self.database.is_new("newest"):
             with self.database.read() as connection:
                 self._newest = last_change(connection)
@@ -348,7 +341,6 @@ class Store:
 
     @property
     def reached(self) -> int:
-        """The number of the last change."""
         return self.newest.number
 
     def point_at(self, number: int) -> Point | None:
@@ -460,9 +452,7 @@ class Store:
         payload: dict[str, Any],
         carry_out: Callable[[Records], dict[str, Any]],
     ) -> dict[str, Any]:
-        """Carry out the operation unless its id was used before; return its reply. "" is always
-        new.
-        """
+        """Carry out an operation, or return the reply if its id was used. "" is new."""
         digest = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
         with self.transaction() as records:
             if operation:
@@ -545,9 +535,7 @@ def _of_topic(records: Records, note: Note) -> list[Note]:
 
 
 def _continues(newer: Note, older: Note) -> bool:
-    """Whether two notes of a topic share a word besides the topic; a stranger's note continues
-    none.
-    """
+    """Whether two notes of a topic share another word; a stranger's continues none."""
     return newer.source.trust in ("user", "agent") and bool(
         (statement_of(newer).words & statement_of(older).words) - stems(newer.topic)
     )

@@ -152,9 +152,7 @@ class Records:
         return stored
 
     def change(self, before: Note, after: Note) -> None:
-        """Write `after` over the note `before`, which becomes a revision; do nothing if they are
-        equal.
-        """
+        """Write `after` over `before`, which becomes a revision, unless they are equal."""
         if replace(after, updated_at=0) == replace(before, updated_at=0):
             return
         revision = {"note": before.number, "held": revision_fields(before), "until": self.now}
@@ -228,9 +226,7 @@ def last_change(connection: Connection) -> Point:
 
 
 def point_at(connection: Connection, number: int) -> Point | None:
-    """The change with this number, None if the log lacks it; number 0, the start, is the same for
-    all.
-    """
+    """The change with this number, None if the log lacks it; 0 is the start."""
     mark = connection.execute(_MARK, {"change": number}).scalar() if number else 0
     return None if mark is None else Point(number, mark)
 

@@ -70,9 +70,7 @@ def event_opener(data: DataFolder) -> Callable[[bytes], bytes]:
 
 
 def opener(key: bytes) -> Callable[[bytes], bytes]:
-    """The function from the bytes of an event's file to the event's bytes; `key`: b"" for a plain
-    memory.
-    """
+    """The function that opens an event's bytes; `key`: b"" for a plain memory."""
     return partial(_open_box, key) if key else bytes
 
 
@@ -81,9 +79,7 @@ def _open_box(key: bytes, raw: bytes) -> bytes:
 
 
 def _rewrite_events(root: Path, convert: Callable[[bytes], bytes]) -> None:
-    """Rewrite the events that `convert` changes; an event that is read and removed meanwhile is
-    skipped.
-    """
+    """Rewrite the events that `convert` changes, but those that are removed meanwhile."""
     folder = root / spool.FOLDER
     for name in sorted(_names(folder)):
         path = folder / name

@@ -134,9 +134,7 @@ class Shared:
             raise
 
     def indexes(self, home: Path) -> Path:
-        """The folder below `home` of the indexes of this store: the numbers of another store mean
-        other notes.
-        """
+        """The folder of this store's indexes: another store's numbers mean other notes."""
         return home / "shared" / self._id
 
     def close(self) -> None:
@@ -325,16 +323,12 @@ def _explain_failure(output: str) -> str:
 
 
 def set_key(connection: Connection, key: bytes) -> None:
-    """Make the store hash erased contents with this secret, that of the store it was copied
-    from.
-    """
+    """Hash erased contents with this secret, that of the store it was copied from."""
     connection.execute(text("UPDATE store SET key = :key"), {"key": key})
 
 
 def read_address(address: str) -> URL:
-    """Parse an address. Raises Misconfigured for one that is not PostgreSQL's, and if the extra is
-    missing.
-    """
+    """Parse a PostgreSQL address. Raises Misconfigured, also if the extra is missing."""
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):  # the error's text may hold a part of the password

@@ -66,9 +66,7 @@ def _move_all(records: Records, project: str, into: str) -> int:
 
 
 def _move(records: Records, note: Note, into: str) -> None:
-    """Change the project of the note and of its revisions, so that `as_of` finds it in the new
-    one.
-    """
+    """Change the project of the note and its revisions, so that `as_of` finds it."""
     moved_note = replace(note, project=into)
     of_note = NOTE.c.number == note.number
     records.connection.execute(update(NOTE).where(of_note).values(project=into, same=moved_note.same))

@@ -38,8 +38,6 @@ _Files = dict[Literal["read", "modified", "commits", "plan"], tuple[_Path, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SessionColumns:
-    """A session in the fields of its table."""
-
     id: _Id
     source_id: _Name
     kind: Annotated[str, Meta(max_length=20)] = ""

@@ -71,7 +71,6 @@ class Conflict:
 
 
 def judge(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
-    """The conflict between the two notes, or None."""
     return _opposes(newer, older, cosine) or _corrects(newer, older, cosine) or _negates(newer, older, cosine)
 
 

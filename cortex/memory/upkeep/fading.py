@@ -152,7 +152,6 @@ def _standing(work: Work, note: Note) -> Standing:
 
 
 def prune_queries(work: Work) -> Steps:
-    """Delete old queries from their log."""
     old = QUERY_LOG.c.at < work.now - QUERY_DAYS * DAY_MS
     with work.memory.store.database.read() as connection:
         numbers = list(connection.execute(select(QUERY_LOG.c.number).where(old)).scalars())

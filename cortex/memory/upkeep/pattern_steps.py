@@ -160,9 +160,7 @@ def _merge(work: Work, pattern: int) -> Steps:
 
 
 def _mean_the_same(work: Work, notes: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether two patterns with common words mean the same, and are visible in the same
-    projects.
-    """
+    """Whether two patterns mean the same and are visible in the same projects."""
     audiences = [{note.project for note in group if note.scope != "global"} for group in (notes, others)]
     numbers = [[note.number for note in group[-DESCRIBING:]] for group in (notes, others)]
     cosines = work.memory.vectors.against(*numbers)

@@ -50,9 +50,7 @@ def write_mark(connection: Connection, name: str, **values: Any) -> None:
 
 
 def forget_patterns(connection: Connection, notes: Sequence[int]) -> None:
-    """Delete the patterns of these notes, for they quote them; the other notes are examined
-    again.
-    """
+    """Delete the patterns that quote these notes; their other notes are examined again."""
     of = select(PATTERN_NOTE.c.pattern).where(PATTERN_NOTE.c.note.in_(notes))
     if connection.execute(delete(PATTERN).where(PATTERN.c.number.in_(of))).rowcount:
         write_mark(connection, PATTERNS, cursor=0)

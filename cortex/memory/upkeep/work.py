@@ -36,9 +36,7 @@ Steps = Generator[None, None, None]
 
 @dataclass(slots=True)
 class Work:
-    """`dry_run`: nothing is written; `related_pairs` and `gone` hold the changes it would have
-    made.
-    """
+    """In a `dry_run` nothing is written; `related_pairs` and `gone` hold the changes."""
 
     memory: Memory
     now: int
@@ -82,7 +80,6 @@ class Work:
             self.details[what].append(row)
 
     def is_active(self, number: int) -> bool:
-        """Whether the note is active."""
         return self.memory.catalog.is_active(number)
 
     def mask(self, trait: Trait) -> Array:

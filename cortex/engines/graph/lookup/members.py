@@ -25,8 +25,6 @@ _BY_FOLDER = ".go"
 
 
 class Members:
-    """The methods of one graph."""
-
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 

@@ -20,9 +20,7 @@ class PathIndex:
         self._files = tuple(files)
 
     def files_meant(self, path: str) -> list[int]:
-        """As `files`, but only those that `path` means (`means_file`): without files that merely
-        have the name at its end.
-        """
+        """The `files` that `path` means (`means_file`)."""
         return [number for number in self.files(path) if means_file(path, self._graph.names[number])]
 
     def nearest(self, path: str, count: int) -> list[str]:

@@ -23,9 +23,7 @@ _SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
 
 
 def merge_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Merge groups of variants in `groups` (a meaning of a target → its nodes), under the first of
-    their names.
-    """
+    """Merge variants in `groups` (a meaning → its nodes), under the first of their names."""
     if not 1 < len(groups) <= TWINS_MAX:
         return dict(groups)
     merged: dict[str, list[int]] = {}
@@ -39,9 +37,7 @@ def merge_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, l
 
 
 def _merge_system_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Merge groups whose definitions look alike in files of one name that define mostly the
-    same.
-    """
+    """Merge groups with alike definitions in files of one name that define the same."""
     merged: dict[str, list[int]] = {}
     first: dict[tuple[object, ...], str] = {}
     for meaning, numbers in groups.items():

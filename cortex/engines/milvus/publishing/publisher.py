@@ -87,9 +87,7 @@ def _publish(config: Config, collection: Collection, check: Callable[[], None]) 
 
 
 def push(index_dir: Path, generation: Generation, collection: Collection, check: Callable[[], None]) -> None:
-    """Make `generation`, whose rows are in Milvus, the current one there. `check` raises when the
-    lease is lost.
-    """
+    """Make `generation` the current one there. `check` raises when the lease is lost."""
     before = read_document(collection)
     known_body = fetch_body(collection, before.body) if before else Body({}, {})
     if before is not None and before.generation == generation.number:
@@ -204,9 +202,7 @@ def _is_written(place: Path) -> bool:
 
 
 class Mirror:
-    """A local copy of the current generation's small files in Milvus, for the processes that serve
-    it here.
-    """
+    """A local copy of the current generation's small files, for the processes here."""
 
     def __init__(self, config: Config) -> None:
         self._dir = config.index_dir

@@ -149,9 +149,7 @@ class Collection:
         return list(self._iterate(self.parts, f"{self.project} and {wanted}", fields))
 
     def search(self, field: str, query: Any, wanted: str, limit: int) -> list[tuple[dict[str, Any], float]]:
-        """(the row's project and key, score) of the nearest rows that match a filter, best
-        first.
-        """
+        """((project, key), score) of the nearest rows that match a filter, best first."""
         metric = "COSINE" if field == "vector" else "BM25"
         (hits,) = self._do(
             "search",
@@ -171,9 +169,7 @@ class Collection:
         return [(hit["entity"], sign * float(hit["distance"])) for hit in hits]
 
     def create_collections(self) -> None:
-        """Create the collections that do not exist. Raises Misconfigured when one has other
-        fields.
-        """
+        """Create missing collections. Raises Misconfigured when one has other fields."""
         for name, schema, index in (
             (self.rows, self._row, self._row_index),
             (self.parts, _part_schema, _part_index),
@@ -199,9 +195,7 @@ class Collection:
                 self._client = None
 
     def _iterate(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
-        """All rows that match a filter, in portions by Milvus's iterator: one answer has at most
-        HITS_MAX.
-        """
+        """All rows that match a filter, in portions: one answer has at most HITS_MAX."""
 
         def begin(client: MilvusClient) -> Any:
             return client.query_iterator(

@@ -57,9 +57,7 @@ class Document(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The content of `Document.body`: `current` is the content of CURRENT, `files` maps names to
-    refs.
-    """
+    """The content of `Document.body`: that of CURRENT, and a ref for each file name."""
 
     current: dict[str, Any]
     files: dict[str, Ref]
@@ -111,7 +109,6 @@ def write_document(collection: Collection, document: Document) -> None:
 
 
 def put(collection: Collection, data: bytes) -> Ref:
-    """Write a file."""
     name = hashlib.sha256(data).hexdigest()
     text = base64.b64encode(pack(data)).decode()
     pieces = [text[at : at + PIECE_BYTES] for at in range(0, len(text), PIECE_BYTES)]

@@ -11,9 +11,7 @@ def continuation_key(project: str, key: int, number: int) -> str:
 
 
 def drop_rows(collection: Collection, which: str) -> None:
-    """Remove the project's rows that match a filter. Their parts go first: a row without parts
-    would look damaged.
-    """
+    """Remove the rows that match a filter, their parts first: a row without would be damage."""
     wanted, project = f"{collection.project} and {which}", collection.place.project
     long = collection.find(f"{wanted} and parts > 0", ["key", "parts"])
     parts = [

@@ -74,9 +74,7 @@ class Gathering:
             self._at = self._at or at
 
     def begin(self, text: str, at: int) -> bool:
-        """Start the next exchange with a person's prompt. Return False if nothing is left of the
-        text.
-        """
+        """Start an exchange with a prompt. Return False if nothing is left of its text."""
         cleaned = plain(text)
         if not cleaned or (cleaned == self._user and not self._replies and not self._tools):
             return bool(cleaned)  # some formats repeat it

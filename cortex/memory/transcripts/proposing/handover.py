@@ -283,9 +283,7 @@ def _changes_of_plan(rows: Sequence[Row[Any]]) -> list[str]:
 
 
 def _done(plan: Plan, prompts: Sequence[Row[Any]], root: str) -> list[str]:
-    """The finished items of the plan; without a plan the requests that changed files or were
-    committed.
-    """
+    """The finished items of the plan, else requests that changed or committed files."""
     if plan.done or plan.under_way or plan.waiting:
         return plan.done
     done = []

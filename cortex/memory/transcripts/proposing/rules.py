@@ -55,9 +55,7 @@ def _origin(session: str, row: Row[Any]) -> dict[str, Any]:
 def _take_commit(
     records: Records, taking: IncomingPortion, commit: Commit, place: dict[str, Any], key: bytes
 ) -> bool:
-    """Store a commit's note, or add the session to one that came from git's history; return whether
-    it is new.
-    """
+    """Store a commit's note, or add the session to git's; return whether it is new."""
     note = normalise_note(replace(_commit_note(taking, commit), metadata={"commit": commit.name} | place))
     note = replace(note, prompt_number=place["exchange"])
     if number := records.find(note.id):

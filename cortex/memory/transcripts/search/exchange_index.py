@@ -124,16 +124,13 @@ class ExchangeIndex:
             self.commit()
 
     def make_anew(self) -> Iterator[None]:
-        """Rebuild the index from the store, in slices, so that it holds nothing of deleted
-        exchanges.
-        """
+        """Rebuild the index in slices, so that it holds no deleted exchange."""
         self._end_commit(wait=True)
         self._make_anew()
         yield from self.follow()
         self.commit()
 
     def _delete(self, numbers: Iterable[int]) -> None:
-        """Remove exchanges that no longer exist."""
         for number in numbers if self._searcher.num_docs or self._writer else ():
             self._writer = self._writer or self._index.writer(_HEAP_BYTES, 1)
             self._writer.delete_documents_by_term("number", number)
