@@ -10,7 +10,7 @@ from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.ask.structure import graph, outline
 from cortex.front.text import render
 from ipc.messages import GraphSearch, OutlineSearch
-from tests.graph.test_requests import PAGE
+from tests.graph.test_request_answers import PAGE
 
 
 @pytest.fixture(scope="module")

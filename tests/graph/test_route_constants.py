@@ -7,8 +7,8 @@ import pytest
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_roots import read_roots
+from tests.graph.small_apps import requests_in
 from tests.graph.small_graphs import facts_in
-from tests.graph.test_requests import requests_in
 from tests.graph.test_routes import routes_in
 
 FASTAPI = "from fastapi import APIRouter, FastAPI\napp = FastAPI()\n"
