@@ -4,48 +4,25 @@ a topic, puts a newer note before the value that it ends, and is silent on subje
 
 from __future__ import annotations
 
-import itertools
-import re
-import time
 from pathlib import Path
 
 import pytest
 
-from cortex.embedders.static import open_static
 from cortex.front.text import render
 from cortex.front.tools.memory.fence import fence_rows
 from cortex.memory.find.newer.statements import ended_values, stems
-from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
-from cortex.memory.times import read_end, read_moment
-from cortex.system.errors import BadRequest
+from tests.memory.small_memory import OTHERS, open_small
 
-DAY_MS = 86_400_000
-BEGIN = 1_772_000_000_000
+LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
 
 
 @pytest.fixture
 def library(data):
-    """A memory whose clock goes on by a day with each question of the time."""
-    ticks = itertools.count()
-    with Library(
-        Memory(data, open_static(), lambda: BEGIN + next(ticks) * DAY_MS // 10), project="here"
-    ) as opened:
-        for title in OTHERS:
-            opened.store(title)
+    with open_small(data) as opened:
         yield opened
-
-
-LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
-OTHERS = (
-    "The staging host is called blue",
-    "Images are resized in the browser before they are uploaded",
-    "The nightly backup starts at two in the morning",
-    "Invoices are numbered per year",
-    "Whiteflies appear first in the north corner",
-)
 
 
 def titles(rows):
@@ -340,213 +317,6 @@ def test_the_answer_says_which_row_may_be_outdated_with_the_day_of_the_newer(lib
 )
 def test_a_word_of_change_names_the_value_that_it_ends(text, value):
     assert stems(value) <= ended_values(text)
-
-
-# Silence
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What is the capital of France?",
-        "Which Terraform module creates the network?",
-        "How do I bake sourdough bread?",
-    ],
-)
-def test_nothing_is_answered_on_a_subject_that_nobody_noted(library, question):
-    assert library.recall(question) == []
-    assert library.search(question) == []
-
-
-def test_a_title_with_a_colon_is_no_speech_of_somebody(library):
-    library.store("orders of lamps: Ida approves each one")
-    assert library.recall("How is the tax return of the plumber approved?") == []
-
-
-@pytest.mark.parametrize(
-    "question", ["staging host", "where are pictures made smaller", "when does the backup run"]
-)
-def test_what_was_noted_is_found_in_other_words(library, question):
-    assert library.recall(question)
-
-
-def test_the_floor_follows_the_embedder(tmp_path):
-    class Shifted:
-        """An embedder whose unrelated texts have high cosines."""
-
-        def __init__(self):
-            self.inner, self.identity = open_static(), "shifted"
-            self.dimensions = self.inner.dimensions
-
-        def embed(self, texts, mode):
-            vectors = self.inner.embed(texts, mode).astype("float32")
-            vectors[:, 0] += 1.0
-            return vectors / (vectors**2).sum(axis=1, keepdims=True) ** 0.5
-
-    plain = Memory(tmp_path / "plain", open_static())
-    shifted = Memory(tmp_path / "shifted", Shifted())
-    assert shifted.vectors.related(200, 0.5) > plain.vectors.related(200, 0.5) + 0.2
-    plain.close()
-    shifted.close()
-
-
-# Time
-
-
-@pytest.mark.parametrize(
-    ("text", "begin", "end"),
-    [
-        ("2026-03-05", "2026-03-05T00:00:00Z", "2026-03-05T23:59:59.999Z"),
-        ("20260305", "2026-03-05T00:00:00Z", "2026-03-05T23:59:59.999Z"),
-        ("2026-02", "2026-02-01T00:00:00Z", "2026-02-28T23:59:59.999Z"),
-        ("2026", "2026-01-01T00:00:00Z", "2026-12-31T23:59:59.999Z"),
-        ("2026-W10", "2026-03-02T00:00:00Z", "2026-03-08T23:59:59.999Z"),
-        ("1772000000", "2026-02-25T06:13:20Z", "2026-02-25T06:13:20Z"),
-        (1_772_000_000, "2026-02-25T06:13:20Z", "2026-02-25T06:13:20Z"),
-    ],
-)
-def test_a_period_means_its_beginning_and_its_end(monkeypatch, text, begin, end):
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    assert read_moment(text, "since") == read_moment(begin, "since")
-    assert read_end(text, "until") == read_moment(end, "until")
-
-
-@pytest.mark.parametrize("text", ["202603", "2026-13", "20261399", "12", "9999-99", "2026-02-30"])
-def test_what_is_no_moment_is_refused(text):
-    with pytest.raises(BadRequest, match="until is"):
-        read_end(text, "until")
-
-
-def test_a_day_is_the_local_one_and_the_answer_says_so(monkeypatch, library):
-    monkeypatch.setenv("TZ", "Pacific/Auckland")
-    time.tzset()
-    try:
-        assert read_moment("2026-03-05", "since") == read_moment("2026-03-04T11:00:00Z", "since")
-        answer = carry_out(library, "timeline", {"until": "2026-03-05"}, project="here")
-        assert answer["dates"] == "2026-03-05: in local time, UTC+13:00"
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
-# Empty answers
-
-
-@pytest.mark.parametrize(
-    ("operation", "arguments", "sentence"),
-    [
-        ("recall", {"query": "staging host", "kind": "descision"}, "No note has the kind 'descision' (did you mean 'decision'?)."),
-        ("timeline", {"kind": "gaol"}, "No note has the kind 'gaol' (did you mean 'goal'?)."),
-        ("observation.search", {"obs_type": "bugfx"}, "No note has the type 'bugfx' (did you mean 'bugfix'?)."),
-        ("recall", {"query": "staging host", "project": "heer"}, "Memory has no project 'heer' (did you mean 'here'?)."),
-    ],
-)  # fmt: skip
-def test_an_unknown_name_in_a_filter_is_a_sentence_with_the_nearest(library, operation, arguments, sentence):
-    assert carry_out(library, operation, arguments, project="here")["message"] == sentence
-
-
-def test_a_known_filter_without_hits_has_no_sentence(library):
-    assert "message" not in carry_out(library, "recall", {"query": "staging", "kind": "goal"}, project="here")
-
-
-# Briefing
-
-
-def test_a_briefing_shows_the_newer_side_with_what_it_was(library):
-    library.store("Ticket mails go out through RabbitMQ")
-    library.store("Ticket mails run on NATS instead of RabbitMQ")
-    text = library.briefing()["briefing"]
-    assert (
-        "- Ticket mails run on NATS instead of RabbitMQ (was: Ticket mails go out through RabbitMQ)" in text
-    )
-    assert "- Ticket mails go out" not in text
-
-
-@pytest.fixture(scope="module", params=["veterinary", "ferry"])
-def life(request, tmp_path_factory):
-    """The name of a life, and its briefing after a month."""
-    now = [BEGIN]
-    with Library(
-        Memory(tmp_path_factory.mktemp("life"), open_static(), lambda: now[0]), project="here"
-    ) as month:
-        lines = (LIVES / f"{request.param}.txt").read_text().splitlines()
-        notes = sorted(
-            (line.split("|") for line in lines if line.startswith("note|")), key=lambda c: int(c[1])
-        )
-        for at, (_, day, _, kind, title, *_) in enumerate(notes):
-            now[0] = BEGIN + int(day) * DAY_MS + at
-            month.store(title, kind=kind)
-        yield request.param, month.briefing()["briefing"]
-
-
-def test_the_briefing_of_a_month_lists_a_repeated_preference_once(life):
-    name, text = life
-    first, repeat = {
-        "veterinary": ("Hanna wants scripts to have a dry run", "Every script should have a dry run, Hanna said again"),
-        "ferry": ("Ingrid prefers small pull requests", "Ingrid asked for small pull requests again"),
-    }[name]  # fmt: skip
-    assert (first in text) + (repeat in text) == 1
-
-
-def test_the_briefing_of_a_month_has_contradicting_notes_under_contradictions_only(life):
-    name, text = life
-    older, newer = {
-        "veterinary": ("Tomek wants lines of at most 79 characters", "Tomek accepts lines of up to 100 characters"),
-        "ferry": ("Review comments should be written in Norwegian", "Please write review comments in English, the new colleagues read no Norwegian"),
-    }[name]  # fmt: skip
-    section = text.partition("## Contradictions")[2].partition("## ")[0]
-    [line] = [line for line in text.splitlines() if older in line or newer in line]
-    assert line in section
-    assert re.fullmatch(rf"- {re.escape(older)} \(.{{10}}\) ↔ {re.escape(newer)} \(.{{10}}\)", line)
-
-
-def test_the_briefing_of_a_month_lists_routine_of_one_form_once_and_last(life):
-    _, text = life
-    assert len(re.findall("Released version", text)) <= 1
-    headings = re.findall("^## (.*)", text, re.MULTILINE)
-    routine = [name for name in headings if name in {"Recent events", "Observations", "Active context"}]
-    assert headings[-len(routine) :] == routine
-    for section in text.split("## "):
-        assert section.partition("\n")[0] not in routine or section.count("\n- ") <= 5
-    assert len(text) <= 4 * 700
-
-
-def test_a_listed_note_whose_repeat_has_no_line_stays_listed(library):
-    library.store("Mira wants tests named by their behaviour", kind="preference")
-    for at in range(12):
-        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
-    library.store("Mira wants every test named by its behaviour, in plain words", importance=0.4)
-    assert "named by their behaviour" in library.briefing()["briefing"]
-
-
-def test_notes_of_a_series_contradict_each_other_in_no_briefing(library):
-    for at in range(4):
-        library.store(f"Decision {at} of the shop about its tickets", kind="decision")
-        library.store(f"Depot {at} has {at + 3} ramps of steel")
-    text = library.briefing()["briefing"]
-    assert "## Contradictions" not in text
-    assert len(re.findall("Decision|Depot", text)) == 9  # with the heading
-
-
-def test_a_newer_note_that_has_no_line_is_listed_for_the_one_that_it_outdates(library):
-    library.store("We want to sort letters with a robot", kind="goal")
-    for at in range(12):
-        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
-    library.store("The robot for sorting letters is given up", importance=0.4)
-    [line] = [line for line in library.briefing()["briefing"].splitlines() if "robot" in line]
-    assert "(was: We want to sort letters with a robot)" in line or "↔" in line
-
-
-def test_a_briefing_is_short_and_has_routine_last(library):
-    for at in range(40):
-        library.store(f"Released version {at} of the web shop to all customers", kind="event", importance=0.9)
-        library.store(f"Rule {at}: never deploy a service number {at} on a Friday", kind="preference")
-    text = library.briefing()["briefing"]
-    assert len(text) <= 4 * 700
-    headings = [line for line in text.splitlines() if line.startswith("## ")]
-    assert headings[0] == "## Preferences"
-    assert headings.index("## Key facts") < headings.index("## Recent events")
 
 
 # Suggestions

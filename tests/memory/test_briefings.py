@@ -1,0 +1,117 @@
+"""A briefing shows the newest side of each subject, once, and routine last."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.memory.find.recall import Memory
+from cortex.memory.library import Library
+from tests.memory.small_memory import BEGIN, DAY_MS, open_small
+
+LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
+
+
+@pytest.fixture
+def library(data):
+    with open_small(data) as opened:
+        yield opened
+
+
+def test_a_briefing_shows_the_newer_side_with_what_it_was(library):
+    library.store("Ticket mails go out through RabbitMQ")
+    library.store("Ticket mails run on NATS instead of RabbitMQ")
+    text = library.briefing()["briefing"]
+    assert (
+        "- Ticket mails run on NATS instead of RabbitMQ (was: Ticket mails go out through RabbitMQ)" in text
+    )
+    assert "- Ticket mails go out" not in text
+
+
+@pytest.fixture(scope="module", params=["veterinary", "ferry"])
+def life(request, tmp_path_factory):
+    """The name of a life, and its briefing after a month."""
+    now = [BEGIN]
+    with Library(
+        Memory(tmp_path_factory.mktemp("life"), open_static(), lambda: now[0]), project="here"
+    ) as month:
+        lines = (LIVES / f"{request.param}.txt").read_text().splitlines()
+        notes = sorted(
+            (line.split("|") for line in lines if line.startswith("note|")), key=lambda c: int(c[1])
+        )
+        for at, (_, day, _, kind, title, *_) in enumerate(notes):
+            now[0] = BEGIN + int(day) * DAY_MS + at
+            month.store(title, kind=kind)
+        yield request.param, month.briefing()["briefing"]
+
+
+def test_the_briefing_of_a_month_lists_a_repeated_preference_once(life):
+    name, text = life
+    first, repeat = {
+        "veterinary": ("Hanna wants scripts to have a dry run", "Every script should have a dry run, Hanna said again"),
+        "ferry": ("Ingrid prefers small pull requests", "Ingrid asked for small pull requests again"),
+    }[name]  # fmt: skip
+    assert (first in text) + (repeat in text) == 1
+
+
+def test_the_briefing_of_a_month_has_contradicting_notes_under_contradictions_only(life):
+    name, text = life
+    older, newer = {
+        "veterinary": ("Tomek wants lines of at most 79 characters", "Tomek accepts lines of up to 100 characters"),
+        "ferry": ("Review comments should be written in Norwegian", "Please write review comments in English, the new colleagues read no Norwegian"),
+    }[name]  # fmt: skip
+    section = text.partition("## Contradictions")[2].partition("## ")[0]
+    [line] = [line for line in text.splitlines() if older in line or newer in line]
+    assert line in section
+    assert re.fullmatch(rf"- {re.escape(older)} \(.{{10}}\) ↔ {re.escape(newer)} \(.{{10}}\)", line)
+
+
+def test_the_briefing_of_a_month_lists_routine_of_one_form_once_and_last(life):
+    _, text = life
+    assert len(re.findall("Released version", text)) <= 1
+    headings = re.findall("^## (.*)", text, re.MULTILINE)
+    routine = [name for name in headings if name in {"Recent events", "Observations", "Active context"}]
+    assert headings[-len(routine) :] == routine
+    for section in text.split("## "):
+        assert section.partition("\n")[0] not in routine or section.count("\n- ") <= 5
+    assert len(text) <= 4 * 700
+
+
+def test_a_listed_note_whose_repeat_has_no_line_stays_listed(library):
+    library.store("Mira wants tests named by their behaviour", kind="preference")
+    for at in range(12):
+        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
+    library.store("Mira wants every test named by its behaviour, in plain words", importance=0.4)
+    assert "named by their behaviour" in library.briefing()["briefing"]
+
+
+def test_notes_of_a_series_contradict_each_other_in_no_briefing(library):
+    for at in range(4):
+        library.store(f"Decision {at} of the shop about its tickets", kind="decision")
+        library.store(f"Depot {at} has {at + 3} ramps of steel")
+    text = library.briefing()["briefing"]
+    assert "## Contradictions" not in text
+    assert len(re.findall("Decision|Depot", text)) == 9  # with the heading
+
+
+def test_a_newer_note_that_has_no_line_is_listed_for_the_one_that_it_outdates(library):
+    library.store("We want to sort letters with a robot", kind="goal")
+    for at in range(12):
+        library.store(f"Depot {at} has {at + 3} ramps of steel", importance=0.9)
+    library.store("The robot for sorting letters is given up", importance=0.4)
+    [line] = [line for line in library.briefing()["briefing"].splitlines() if "robot" in line]
+    assert "(was: We want to sort letters with a robot)" in line or "↔" in line
+
+
+def test_a_briefing_is_short_and_has_routine_last(library):
+    for at in range(40):
+        library.store(f"Released version {at} of the web shop to all customers", kind="event", importance=0.9)
+        library.store(f"Rule {at}: never deploy a service number {at} on a Friday", kind="preference")
+    text = library.briefing()["briefing"]
+    assert len(text) <= 4 * 700
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings[0] == "## Preferences"
+    assert headings.index("## Key facts") < headings.index("## Recent events")
