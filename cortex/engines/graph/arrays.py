@@ -313,10 +313,6 @@ def _number_names(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
     return names, np.split(numbers.astype("<i4").ravel(), starts[1:-1]) if segments else []
 
 
-def _concatenate(parts: Sequence[Array], empty: tuple[int, ...], dtype: str) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(empty, dtype)
-
-
 def make_keyed(keys: Array, rows: Array) -> Keyed:
     order = np.argsort(keys[rows], kind="stable")
     return Keyed(keys[rows][order], rows[order].astype("<i4"))

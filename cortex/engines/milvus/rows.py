@@ -29,9 +29,8 @@ KEPT_BYTES = 32 << 20
 class Fetched:
     """A cache of fetched rows by primary key; evicts the least recently used."""
 
-    def __init__(self, collection: Collection, kept_bytes: int = KEPT_BYTES) -> None:
+    def __init__(self, collection: Collection) -> None:
         self._collection = collection
-        self._kept_bytes = kept_bytes
         #: primary key → (the chunk without its text, its text with a line feed)
         self._texts: OrderedDict[str, tuple[bytes, bytes]] = OrderedDict()
         self._vectors: OrderedDict[str, Array] = OrderedDict()
@@ -67,7 +66,7 @@ class Fetched:
         return [entries[key] for key in keys]
 
     def _evict(self) -> None:
-        while self._bytes > self._kept_bytes and (self._texts or self._vectors):
+        while self._bytes > KEPT_BYTES and (self._texts or self._vectors):
             texts = len(self._texts) >= len(self._vectors)
             _, entry = (self._texts if texts else self._vectors).popitem(last=False)
             self._bytes -= _size(entry)

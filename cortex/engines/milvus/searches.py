@@ -39,15 +39,14 @@ class RowSearcher:
     _looked_at: float = field(default_factory=time.monotonic)
 
     def best(
-        self, field_name: str, query: Any, mask: Array, limit: int, *, vectors: bool = False, more: str = ""
+        self, field_name: str, query: Any, mask: Array, limit: int, *, vectors: bool = False
     ) -> tuple[Array, Array]:
         """The best `limit` rows of `mask` (bool [rows]), best first: (i64 [m] ordinals, float32 [m]
-        scores). `more`: a further filter. Raises NotReady, Unavailable.
+        scores). Raises NotReady, Unavailable.
         """
         self.look()
         wanted, scope = self.rows.scope.filter, self.rows.scope
         wanted += " and has_vector == true" if vectors else ""
-        wanted += f" and {more}" if more else ""
         passing = int(np.count_nonzero(mask))
         if not passing:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)

@@ -28,7 +28,6 @@ class Transfer(View):
         self,
         records: Sequence[Mapping[str, Any] | None],
         *,
-        first_line: int = 1,
         trusted: bool = False,
         operation_id: str = "",
     ) -> dict[str, Any]:
@@ -36,7 +35,7 @@ class Transfer(View):
         of new ones, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
         """
         report = Report()
-        lines = [InputLine(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]
+        lines = [InputLine(at, record) for at, record in enumerate(records, 1)]  # type: ignore[arg-type]
         import_records(self._memory, lines, self._project, report, trusted=trusted, operation=operation_id)
         self._memory.follow()
         return report.answer()

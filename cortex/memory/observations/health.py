@@ -122,11 +122,11 @@ _ADVICE = {
 }
 
 
-def _sub(metrics: Answer, warnings: tuple[str, ...] = (), message: str = "", status: str = "") -> Answer:
+def _sub(metrics: Answer, warnings: tuple[str, ...] = (), status: str = "") -> Answer:
     state = status or ("warning" if warnings else "ok")
     return {
         "status": state,
-        "message": message or (warnings[0] if warnings else "OK."),
+        "message": warnings[0] if warnings else "OK.",
         "metrics": metrics,
         "warnings": list(warnings),
     }

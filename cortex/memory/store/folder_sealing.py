@@ -40,7 +40,7 @@ def apply_sealing(database: Path, driver: Driver) -> None:
     for path in (*_files_starting(folder, f".{database.name}."), *_files_starting(folder / BACK_UPS, ".")):
         wipe(path)  # leftovers of a killed process: we hold the lock
     for path in (database, *_copies(folder)):
-        wipe_all(path, BEFORE)
+        _wipe_before(path)
     if not driver.key:
         return
     was_plain = is_plain(database)
@@ -89,18 +89,18 @@ def turn(database: Path, source: Driver, target: Driver) -> None:
             files.link(database, before)
         files.sync(database.parent)
     except (module.OperationalError, sqlite3.OperationalError) as error:  # the database itself is intact
-        wipe_all(database, BEFORE)
+        _wipe_before(database)
         raise OSError(str(error)) from error
     except (module.DatabaseError, sqlite3.DatabaseError) as error:
-        wipe_all(database, BEFORE)
+        _wipe_before(database)
         raise Damaged(str(error)) from error
-    wipe_all(database, BEFORE)
+    _wipe_before(database)
 
 
-def wipe_all(database: Path, suffix: str = "") -> None:
-    """Overwrite and remove the database with this suffix, and its log."""
+def _wipe_before(database: Path) -> None:
+    """Overwrite and remove the old file of a database, and its log."""
     for end in SUFFIXES:
-        wipe(database.with_name(f"{database.name}{suffix}{end}"))
+        wipe(database.with_name(f"{database.name}{BEFORE}{end}"))
 
 
 def _export(database: Path, temporary: Path, source: Driver, target: Driver) -> None:

@@ -227,9 +227,6 @@ class Store:
         target: str | int,
         relation: str = "relates_to",
         operation: str = "",
-        *,
-        weight: float = 1.0,
-        detection: str = "manual",
     ) -> dict[str, Any]:
         """{"id", "source", "target": numbers, "relation", "existed"}: an existing edge is returned
         as it is. Raises NotFound for an unknown note, BadRequest for a relation of a note to
@@ -243,9 +240,7 @@ class Store:
                 raise BadRequest(f"Note {first.id} cannot be related to itself.")
             if reverse:
                 first, second = second, first
-            edge, existed = records.connect(
-                Edge(first.number, second.number, normal, weight=weight, detection=detection)
-            )
+            edge, existed = records.connect(Edge(first.number, second.number, normal))
             return {"id": edge, "source": first.number, "target": second.number, "existed": existed}
 
         payload = {"relate": [str(source), str(target), normal, reverse]}

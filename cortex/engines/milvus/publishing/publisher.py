@@ -121,11 +121,11 @@ def push(index_dir: Path, generation: Generation, collection: Collection, check:
     purge(collection, document)
 
 
-def purge(collection: Collection, document: Document, older_than_s: float = PRUNE_AFTER_S) -> None:
+def purge(collection: Collection, document: Document) -> None:
     """Remove the rows that no reader needs: readers use the current generation, the one before it,
     and a replaced one for sixty seconds more.
     """
-    limit = time.time() - older_than_s
+    limit = time.time() - PRUNE_AFTER_S
     times = sorted(document.published.items())
     # when the later of two became current, readers had left the generation before the earlier
     old = [number for (number, _), (_, at) in itertools.pairwise(times) if at < limit]
