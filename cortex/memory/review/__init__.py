@@ -1,1 +1,1 @@
-"""A person's review: candidates, notes of strangers, and the history of notes."""
+"""A person's review: candidates, notes of strangers, closed notes, and the history of notes."""

@@ -93,6 +93,7 @@ PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = {
     "memory_link": memory.print_link,
     "memory_candidates": memory_candidates.print_candidates,
     "memory_accept": memory_candidates.print_waiting,
+    "memory_closed": memory_candidates.print_closed,
     "memory_past_sessions": memory_candidates.print_past_sessions,
     "memory_import": memory.print_imported,
     "memory_export": memory.print_exported,

@@ -1,4 +1,4 @@
-"""Answers about candidates, waiting notes and past sessions, for people."""
+"""Answers about candidates, closed notes and past sessions, for people."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def print_candidates(answer: dict[str, Any]) -> None:
             print_text(f"Noted as {row['number']}: {row['title']}")
     elif "dropped" in answer:
         print(f"{count(len(answer['dropped']), 'candidate')} dropped.")
+    elif "restored" in answer:
+        print(f"{count(answer['restored'], 'note')} active again.")
     else:
         _print_list(answer)
 
@@ -56,6 +58,22 @@ def print_waiting(answer: dict[str, Any]) -> None:
         print("No note waits.", file=sys.stderr)
     if following := answer.get("next_offset"):
         print(f"There are more: --offset {following}.", file=sys.stderr)
+
+
+def print_closed(answer: dict[str, Any]) -> None:
+    """Print the closed notes, or the number of reopened ones."""
+    if "reopened" in answer:
+        print(f"{count(answer['reopened'], 'note')} active again.")
+        return
+    out, now = Screen(), time.time()
+    for row in answer["closed"]:
+        line = StyledLine((f"{row['number']:>4}  ", "green"), (row["title"], "bold"))
+        line.append(f"  closed {say_ago(row['at'], now)} for note {row['by']}: {row['why']}", "dim")
+        out.print(line)
+    if answer["closed"]:
+        print("Make all active again with --reopen.", file=sys.stderr)
+    else:
+        print("Upkeep closed no note.", file=sys.stderr)
 
 
 def print_past_sessions(answer: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 """Candidates of notes, for agents as a list and for people to take and drop; and two further
-decisions that only people make: about notes that wait, and about past sessions.
+decisions that only people make: about notes that upkeep closed, and about past sessions.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ async def memory_candidates(
     drop: Annotated[
         Numbers | None, Meta(description="Numbers of candidates to drop for good, or all.")
     ] = None,
+    restore: Annotated[
+        bool, Meta(description="Make notes again of all candidates that an earlier version had stored.")
+    ] = False,
     limit: Annotated[int, Meta(description="Most candidates, 1 to 100.")] = 100,
     offset: Annotated[int, Meta(description="Candidates to skip.")] = 0,
     project: Whose = "",
@@ -56,14 +59,30 @@ async def memory_candidates(
     """List sentences from sessions that may be worth a note, take some as notes, or drop some. One
     that nobody takes expires after 30 days.
     """
-    if take and drop:
-        raise BadRequest("Pass one of `take` and `drop`.")
+    if sum(map(bool, (take, drop, restore))) > 1:
+        raise BadRequest("Pass one of `take`, `drop` and `restore`.")
     whose = drop_empty(project=project)
     if take:
         return await context.remember("take_candidates", whose | {"numbers": take})
     if drop:
         return await context.remember("drop_candidates", whose | {"numbers": drop})
+    if restore:
+        return await context.remember("restore_candidates", whose)
     return await context.remember("candidates", whose | {"limit": limit, "offset": offset})
+
+
+async def memory_closed(
+    context: QueryContext,
+    *,
+    reopen: Annotated[bool, Meta(description="Make all of them active again.")] = False,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """List the notes that upkeep of earlier versions closed by itself; `cortex memory undo` reverts
+    a reopening.
+    """
+    if reopen:
+        return await context.remember("reopen", drop_empty(project=project))
+    return await context.remember("closed", drop_empty(project=project))
 
 
 async def memory_accept(
