@@ -54,9 +54,7 @@ def register(cls: type) -> None:
 
 @functools.cache
 def _kind_of(cls: type) -> _Kind:
-    """Return the kind of a class. Computed at its first message: most processes send a
-    few kinds.
-    """
+    """Return a class's kind, computed at its first message: most processes send few."""
     hints = get_type_hints(cls)
     arrays = tuple(name for name, hint in hints.items() if hint == Array)
     blobs = tuple(name for name, hint in hints.items() if hint == Blobs)
@@ -111,10 +109,7 @@ def _read_envelope(frame: Frame) -> tuple[int, float, int, int]:
 
 
 def decode(frame: Frame) -> Message:
-    """Return the message in `frame`, every field checked against its type.
-
-    Raises BadRequest, naming kind and field.
-    """
+    """Return the message in `frame`, with types checked. Raises BadRequest for a field."""
     _, _, kind_end, body_end = _read_envelope(frame)
     name = bytes(frame[_ENVELOPE.size : kind_end]).decode("ascii", "replace")
     if name not in _CLASSES:

@@ -61,9 +61,7 @@ Handler = Callable[[Any], "Message | Slices"]
 
 
 class Worker(Protocol):
-    """The interface that `serve` needs: handlers by message class, a check of the disk, and a
-    status.
-    """
+    """What `serve` needs: handlers by message class, a check of the disk, a status."""
 
     @property
     def handlers(self) -> Mapping[type, Handler]: ...
@@ -262,9 +260,7 @@ def _stop_signals() -> tuple[threading.Event, Socket]:
 
 @dataclass(slots=True)
 class _Loop:
-    """The loop that answers until a stop. `unfinished` holds long work with its recipients; they
-    take turns.
-    """
+    """The loop that answers until a stop; `unfinished` long work and its recipients take turns."""
 
     worker: Worker
     socket: zmq.Socket[bytes]
@@ -314,9 +310,7 @@ class _Loop:
                 self.unfinished.append((NOBODY, 0, slices))
 
     def _answer_waiting(self, until: float) -> None:
-        """Answer requests that have arrived, until the queue is empty or the clock
-        reaches `until`.
-        """
+        """Answer requests that have arrived, until none is left or it is `until`."""
         while True:
             try:
                 identity, *frames = self.socket.recv_multipart(zmq.NOBLOCK)

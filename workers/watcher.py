@@ -144,9 +144,7 @@ class WatcherWorker:
         faulthandler.dump_traceback(file=_LOG)
 
     def _foreign_files(self) -> list[str]:
-        """List the chunk files of other programs, including files that this process had no reason
-        to read.
-        """
+        """List other programs' chunk files, also those that were not read."""
         prefixes = tuple(folder.prefix for folder in chunk_folders(self._config) if folder.others)
         served = (name for name in self._builder.current.files if name.startswith(prefixes))
         read = (name for name, maker in self._builder.generators.items() if maker != "cortex")

@@ -146,9 +146,7 @@ class Freshness:
         self._waiting = (0.0, -1, "")
 
     def current(self) -> Generation:
-        """Return the published generation; EMPTY before the first. A damaged CURRENT changes
-        nothing.
-        """
+        """Return the published generation, EMPTY before the first; a damaged CURRENT is ignored."""
         return self._current.get(lambda: read_current(self._config.index_dir))
 
     def progress(self) -> Progress:
@@ -169,9 +167,7 @@ class Freshness:
         )
 
     def share(self, generation: Generation) -> Share:
-        """Return how much of the project `generation` holds; all of it where the files are not
-        counted.
-        """
+        """Return how much of the project `generation` holds; all where files are not counted."""
         listing, progress = self._listing(), self.progress()
         unfinished = progress.running or progress.state == "indexing"  # the latter: killed
         total = max(len(listing.files), progress.files if unfinished else 0)
@@ -196,9 +192,7 @@ class Freshness:
         return is_complete and not (progress.indexing or progress.looking or self.behind(generation))
 
     def nothing_to_search(self) -> bool:
-        """Whether the project has been read and has no text and no chunk files of other
-        programs.
-        """
+        """Whether the project was read and has no text and no chunk files of others."""
         listing, progress = self._listing(), self.progress()
         if not listing.recipe or len(listing.files) > self._nothing_in or progress.indexing or progress.dirty:
             return False
@@ -312,9 +306,7 @@ class Freshness:
         ]
 
     def listed(self) -> Collection[str]:
-        """Return the paths that the indexer has read; none where chunk files of another program are
-        served.
-        """
+        """Return the paths that the indexer has read; none for other programs' chunk files."""
         return self._listing().files.keys()
 
     def has_chunks(self, path: str) -> bool:

@@ -90,9 +90,7 @@ async def _prepare(question: str) -> None:
 
 
 def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: float) -> list[Ranked]:
-    """Return the ranked hits: up to one more than `question.limit`, as a sign that more exist.
-    Pure.
-    """
+    """Return the ranked hits, one more than `question.limit` if more exist. Pure."""
     limit = question.limit + 1  # the extra hit shows that there are more
     if question.mode == "semantic":
         assert lanes.vector is not None

@@ -42,9 +42,7 @@ class Near(Protocol):
     """Access to a memory set that may run already."""
 
     def client(self) -> Asker | None:
-        """Return the client of a running set; None when none runs, or when it was silent just
-        now.
-        """
+        """Return the client of a running set; None for none, and for one that was just silent."""
 
     def was_silent(self) -> None:
         """Record a silence: the set is left alone for a while."""

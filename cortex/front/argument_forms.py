@@ -224,9 +224,7 @@ def _as_list(items: Mapping[str, Any], value: Any) -> Any:
 
 
 def _as_text(field: Mapping[str, Any], value: Any) -> Any:
-    """Return the value as a text. For an enum: the member that it means, in any case, singular or
-    plural.
-    """
+    """Return the value as a text; for an enum the member that it means, in any case and number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = json.dumps(value)
     choices = field.get("enum")
@@ -254,7 +252,5 @@ _PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as
 
 
 def _language(name: str) -> str:
-    """Return the canonical name of a language, "" for all. An unknown name stays: a worker reports
-    it.
-    """
+    """Return the canonical name of a language, "" for all. A worker reports an unknown name."""
     return "" if name.strip().lower() in _ANY else canonical(name) or name.strip().lower()

@@ -16,9 +16,7 @@ Way = Literal["", "in", "out"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An argument that can be a plain word of the command line; `people` is its name in the
-    usage.
-    """
+    """An argument that can be a plain word of the command line, named `people` in the usage."""
 
     argument: str
     people: str

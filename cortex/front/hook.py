@@ -70,9 +70,7 @@ def main() -> int:
 
 
 def tell(arguments: list[str]) -> None:
-    """Handle one event. `arguments`: its name, then `--map` and `--data-dir DIR`. All errors are
-    suppressed.
-    """
+    """Handle one event. `arguments`: its name, `--map`, `--data-dir DIR`. Suppresses all errors."""
     with contextlib.suppress(BaseException):
         _run(arguments)
         sys.stdout.flush()

@@ -102,9 +102,7 @@ class OpenProject:
             self.calls, self.ended = self.calls - 1, time.monotonic()
 
     async def reach(self, until: float) -> QueryContext:
-        """Return the context for a call to several projects. Call it inside `use`. Raises
-        CortexError.
-        """
+        """Return the context for a call to several projects, inside `use`. Raises CortexError."""
         assert self.link is not None
         return await self.link.reach(until)
 

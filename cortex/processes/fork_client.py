@@ -80,10 +80,7 @@ class Forked:
 
 
 class ForkServer:
-    """The fork server of one set, over all its restarts.
-
-    `names`: the processes that it forks.
-    """
+    """The fork server of a set, over all restarts; it forks the processes `names`."""
 
     def __init__(
         self, names: Sequence[str], belongs: Sequence[str], log_path: str, environment: dict[str, str]

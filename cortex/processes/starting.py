@@ -41,10 +41,7 @@ def kind_of(owner: Owner) -> Kind:
 
 
 def open_folders(owner: Owner) -> None:
-    """Make and check the owner's runtime folder and log folder.
-
-    Raises Misconfigured and Unavailable.
-    """
+    """Make and check the runtime and the log folder. Raises Misconfigured and Unavailable."""
     open_runtime(owner)
     if isinstance(owner, Config):
         open_home(owner)
@@ -124,9 +121,7 @@ def expected_hello(owner: Owner) -> dict[str, Any]:
 
 
 def check_root(owner: Owner) -> None:
-    """Raise Unavailable if the project's folder is gone. A data folder is not checked: it is
-    created.
-    """
+    """Raise Unavailable if the project's folder is gone. A data folder would be created."""
     if isinstance(owner, Config) and not owner.root.is_dir():
         raise Unavailable(
             f"The project {owner.root} was moved or deleted; start Cortex again in the folder where it is now."

@@ -313,9 +313,7 @@ class Supervisor:
             self._stop("Cortex was upgraded", ANEW if self._idle_exit_s is None else EXIT_OK)
 
     def _count_fronts(self, now: float) -> None:
-        """Stop if no front is connected for the idle time, or if a front of another version
-        waits.
-        """
+        """Stop without a front for the idle time, or when a front of another version waits."""
         if not self._fronts and self._idle_exit_s is not None:
             if self._waiting and (self._had_front or now - self._started > GRACE_S):
                 self._stop("a front of another version or configuration takes over")

@@ -41,9 +41,7 @@ _ZERO_WIDTH = frozenset("bBAz")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`needs` is the condition on a matching text; `multiline` is whether the expression names a
-    line's end.
-    """
+    """`needs`: the condition on a matching text; `multiline`: the expression names a line's end."""
 
     needs: Needs
     multiline: bool
@@ -251,9 +249,7 @@ def _any_of(gram_lists: list[tuple[bytes, ...]]) -> Needs:
 
 
 def _trigrams(run: str) -> list[bytes]:
-    """Return the trigrams of a run, without those across a line's end (a match may span two
-    chunks).
-    """
+    """Return the trigrams of a run, none across lines: a match may span two chunks."""
     grams: list[bytes] = []
     for simple, characters in groupby(run, _is_simple):
         if simple:
@@ -265,9 +261,7 @@ def _trigrams(run: str) -> list[bytes]:
 
 
 def _is_simple(character: str) -> bool:
-    r"""Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python
-    and RE2 differ.
-    """
+    r"""Whether upper and lower case agree everywhere: \u03a3 has two, and Python and RE2 differ."""
     if character == "\n" or "\ud800" <= character <= "\udfff":
         return False
     return character.isascii() or character == character.lower() == character.upper()

@@ -141,18 +141,14 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
 
 @functools.lru_cache(_MEMO)
 def _columns_of(names: tuple[str, ...]) -> tuple[Array, Array]:
-    """Return (indexes of the signals `names` that are columns of the candidates; indexes of those
-    columns).
-    """
+    """Return (indexes of the `names` that are columns of candidates, indexes of the columns)."""
     numbers = [number for number, name in enumerate(names) if name in COLUMNS]
     return np.array(numbers, np.int64), np.array([COLUMNS[names[number]] for number in numbers], np.int64)
 
 
 @functools.lru_cache(_MEMO)
 def _kinds_of(kinds: tuple[str, ...]) -> Array:
-    """Return uint8 [n]: for each kind the bits COVERING (it holds every line of a file once) and
-    DOCUMENTS.
-    """
+    """Return uint8 [n], bits by kind: COVERING (has each line of a file once), DOCUMENTS."""
     bits = (COVERING * covers(kind) + DOCUMENTS * (kind == "documentation") for kind in kinds)
     return np.array(list(bits), np.uint8)
 
@@ -199,9 +195,7 @@ def run_starts(ascending: Array) -> Array:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Return (project of a file, its path); "" for a single project, and for a chunk without a
-    file.
-    """
+    """Return (project of a file, its path); "" for a single project or a chunk without file."""
     project, is_joint, path = name.partition(OF)
     if not is_joint:
         return "", name

@@ -109,9 +109,7 @@ def _joint_key(number: int, key: int) -> int:
 
 
 def _concatenate(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
-    """Concatenate all candidates, in the order of project numbers; signals that a reply lacks are
-    0.
-    """
+    """Concatenate the candidates by project number; signals that a reply lacks are 0."""
     order = sorted(replies)
     names = tuple(dict.fromkeys(name for number in order for name in replies[number].names))
     values, keys, rows = [], [], []

@@ -37,9 +37,7 @@ _QUESTIONS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)  # `name_of` makes each once: a key by its identity
 class Name:
-    """The parts of a name, and its marks: a question without any of the marks contains no part of
-    it.
-    """
+    """The parts of a name, and its marks: a question with none of the marks has no part of it."""
 
     parts: tuple[str, ...]
     marks: frozenset[str]

@@ -86,9 +86,7 @@ def looks_like_path(text: str) -> bool:
 
 
 def find_frames(text: str) -> list[Frame]:
-    """Return every place `path:line` in a text, a trace's innermost frame first,
-    without run times.
-    """
+    """Return each place `path:line` in a text once, a trace's innermost frame first."""
     placed_frames: list[tuple[int, Frame]] = []
     taken = [match.span() for match in _URL.finditer(text) if not _is_local_page(match[0])]
     for match in _PYTHON.finditer(text):
@@ -138,9 +136,7 @@ def _is_local_page(url: str) -> bool:
 
 
 def _nearby_name(text: str, start: int, end: int) -> str:
-    """Return the function that a frame names before its place, on the same line or the line above,
-    or after it (Ruby).
-    """
+    """Return the function that a frame names before its place, or behind it (Ruby)."""
     begin = text.rfind("\n", 0, start) + 1
     if match := _RUBY_IN.match(text, end):
         return match["name"]

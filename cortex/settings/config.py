@@ -135,9 +135,7 @@ class Config:
 
     @property
     def data(self) -> DataFolder:
-        """The folder of memory, which belongs to the person, not to the project. Raises
-        Misconfigured.
-        """
+        """The folder of memory: the person's, not the project's. Raises Misconfigured."""
         return find_data(self.memory, self.memory_embedding, self.server, self.security, self.own_security)
 
     @property
@@ -186,9 +184,7 @@ class Config:
 
     @property
     def read_only(self) -> bool:
-        """Whether the project's folder in the cache exists and cannot be written: its index is
-        served as it is.
-        """
+        """Whether the cache folder is there but cannot be written: its index is served as it is."""
         home = self.home
         return not (self.security.encrypt_index or os.access(home, os.W_OK)) and home.is_dir()
 
@@ -220,9 +216,7 @@ class Config:
         return root_id(self.root)
 
     def hash(self) -> str:
-        """Return 12 hex digits over the `relied_settings`; processes with equal hashes may share
-        workers.
-        """
+        """Return 12 hex digits over the `relied_settings`; equal ones may share workers."""
         return hash_of(self.relied_settings())
 
     def relied_settings(self) -> dict[str, str]:
@@ -395,9 +389,7 @@ def _imply_provider(section: str, embedding: dict[str, Any]) -> None:
 
 
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
-    """Return the folder of memory for a caller without a project. Raises Misconfigured as `load`
-    does.
-    """
+    """Return the folder of memory for a caller without a project. Raises Misconfigured."""
     sections = _merge_layers(*_person_layers(flags))
     _permit(sections["security"])
     security = sections["security"]
@@ -405,9 +397,7 @@ def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
 
 
 def load_security() -> Security:
-    """Return a person's own `security` settings, for a caller without a project. Raises
-    Misconfigured.
-    """
+    """Return a person's own `security` settings, without a project. Raises Misconfigured."""
     security: Security = _merge_layers(*_person_layers(None))["security"]
     _permit(security)
     return security
@@ -440,9 +430,7 @@ def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
 
 
 def _merge_layers(*layers: tuple[str, Layer], plug: Plug | None = None) -> dict[str, Any]:
-    """Return the sections of all layers, (source, layer) each; later ones win. Raises
-    Misconfigured.
-    """
+    """Return the sections of all layers (source, layer); later ones win. Raises Misconfigured."""
     table = SECTIONS | ({plug.name: plug.section} if plug and plug.section else {})
     values: dict[str, dict[str, Any]] = {name: {} for name in table}
     for source, layer in layers:

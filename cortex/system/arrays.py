@@ -19,9 +19,7 @@ _DTYPES = frozenset({"|u1", "|i1", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f
 
 
 def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | memoryview]:
-    """Return ((dtype, shape), bytes) of array `name`. Raises TypeError for a dtype with no wire
-    form.
-    """
+    """Return ((dtype, shape), bytes) of array `name`. Raises TypeError for other dtypes."""
     import numpy as np
 
     array = np.ascontiguousarray(array)

@@ -80,9 +80,7 @@ def read_ours(path: Name, bytes_max: int) -> bytes:
 
 
 def entries(folder: Name) -> dict[str, os.stat_result]:
-    """Return name → status of a folder's entries; of a link the link's own. Raises OSError as
-    `open_plain` does.
-    """
+    """Return name → status of a folder's entries, also of links. Raises OSError."""
     with _open_folder(folder) as directory, os.scandir(directory) as listing:
         listed: dict[str, os.stat_result] = {}
         for entry in listing:
@@ -146,9 +144,7 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
 
 
 def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = None) -> None:
-    """Replace the content of `path` by `raw` with one rename, as `replacing` does.
-    Raises OSError.
-    """
+    """Replace the content of `path` by `raw` with one rename. Raises OSError."""
     with replacing(path, sync=sync, mode=mode) as file:
         file.write(raw)
 
@@ -259,9 +255,7 @@ def remove_tree(path: Name) -> None:
 
 
 def sweep(folder: Name, older_than_s: float = LEFT_S) -> None:
-    """Remove temporary files that killed processes left in `folder`. Files that cannot be listed or
-    removed stay.
-    """
+    """Remove temporary files that killed processes left in `folder`, as far as possible."""
     limit = time.time() - older_than_s
     with contextlib.suppress(OSError):
         left = [name for name in names(folder) if _LEFT.fullmatch(name)]
@@ -449,9 +443,7 @@ def _parent_folder(path: Name) -> Iterator[tuple[Folder, str]]:
 
 @contextlib.contextmanager
 def _own_parent(path: Name) -> Iterator[tuple[Folder, str]]:
-    """As `_parent_folder`, for changes: the folder must be this user's. An error about space names
-    the whole path.
-    """
+    """As `_parent_folder`, for changes in this user's folder; no-space errors name the path."""
     with _parent_folder(path) as (folder, name):
         _check_owner(folder, path)
         try:
@@ -474,9 +466,7 @@ def _rename(source: tuple[Folder, str], target: tuple[Folder, str], path: Name) 
 
 
 def _move_aside(folder: Folder, name: str) -> None:
-    """Rename a folder that is in the place of a file: its owner is unknown, so none of it is
-    deleted.
-    """
+    """Rename a folder in the place of a file: its owner is unknown, so none of it is deleted."""
     aside = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.aside"
     folder_operations.replace_in((folder, name), (folder, aside))
 
@@ -492,8 +482,6 @@ def _check_owner(target: Folder, path: Name) -> None:
 
 
 def _create(folder: Folder, name: str) -> tuple[str, int]:
-    """Return (name, descriptor) of a new, empty file next to `name`, with a name that nobody can
-    guess.
-    """
+    """Return (name, descriptor) of a new, empty file beside `name`; nobody can guess the name."""
     temporary = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.tmp"
     return temporary, folder_operations.open_in(folder, temporary, _NEW)

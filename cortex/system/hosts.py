@@ -311,9 +311,7 @@ def end_group(leader: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Make this process the parent of its descendants whenever their own parents end; False if the
-    system cannot.
-    """
+    """Become the parent of descendants whose parents end; False if the system cannot."""
     if not LINUX:
         return False
     try:
@@ -358,9 +356,7 @@ def is_alive(pid: int) -> bool:
 
 
 def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) -> bool:
-    """Whether the process is one of our programs, by its command line; False if that is unknown, as
-    on Windows.
-    """
+    """Whether the process is one of our programs, by its command line; False if unknown."""
     words = _command_line(pid)
     names = {os.path.basename(word) for word in words[:2]}  # a script's interpreter is before it
     started = {after for option, after in itertools.pairwise(words) if option == "-m"}
@@ -398,9 +394,7 @@ def _command_line(pid: int) -> list[str]:
 
 
 def c_library(*, use_errno: bool = False) -> Any:
-    """Return the system's C library. Raises OSError on Windows, whose library has other
-    functions.
-    """
+    """Return the system's C library. Raises OSError on Windows, which has other functions."""
     if WINDOWS:
         raise OSError(errno.ENOSYS, "This system has no such functions")
     import ctypes
@@ -412,9 +406,7 @@ def c_library(*, use_errno: bool = False) -> Any:
 
 
 def _stop_signals() -> list[signal.Signals]:
-    """Return the signals that ask this process to end, without SIGHUP if `nohup` made
-    it ignored.
-    """
+    """Return the signals that ask this process to end; no SIGHUP if `nohup` ignores it."""
     return [
         number
         for number in STOP_SIGNALS

@@ -74,9 +74,7 @@ def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
 
 
 def read_utf8(argument: str) -> str:
-    """Return an argument of the command line, with the bytes that an ASCII locale left undecoded
-    read as UTF-8.
-    """
+    """Return a command line's argument with bytes that an ASCII locale left read as UTF-8."""
     return os.fsencode(argument).decode("utf-8", "surrogateescape") if not argument.isascii() else argument
 
 

@@ -447,9 +447,7 @@ def language_of(path: str) -> Language:
 
 
 def family_of(name: str) -> str:
-    """Return the family of languages that can call one another: the language's own name if it is
-    alone.
-    """
+    """Return the family of languages that can call one another; alone: the own name."""
     language = _BY_LANGUAGE.get(name)
     return (language.family if language is not None else "") or name
 
@@ -464,9 +462,7 @@ def canonical(name: str) -> str:
 
 
 def expand_language(name: str) -> tuple[str, ...]:
-    """Return the languages that people mean by `name`: TypeScript includes TSX. An unknown name
-    returns itself.
-    """
+    """Return the languages that `name` means: TypeScript has TSX; unknown: itself."""
     language = canonical(name) or name.strip().lower()
     return (language, *_ALSO.get(language, ()))
 

@@ -62,9 +62,7 @@ def files_of(context: QueryContext, name: str) -> list[str]:
 async def _fetch_places(
     context: QueryContext, paths: Sequence[str], arguments: dict[str, Any]
 ) -> dict[str, Answer]:
-    """Return path → memory's notes about it, under this name or an earlier one; in the order of
-    `paths`.
-    """
+    """Return path → memory's notes about it, also by earlier names; in the order of `paths`."""
     if not paths:
         return {}
     before = context.renames.before(paths) if context.renames else {}

@@ -132,9 +132,7 @@ async def _make_picture(turn: Turn, query: str) -> Picture:
 
 
 async def _explore_question(turn: Turn, query: str) -> Picture:
-    """Return the functions that a question in words is about: the best units, in the order of their
-    calls.
-    """
+    """Return the best units for a question in words, in the order of their calls."""
     with_tests = asks_for_tests(query)
     ranked, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
     if ranked is None or not ranked.units:
@@ -250,9 +248,7 @@ def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
 
 
 async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
-    """Add the shortest paths between `functions` to `calls`, through functions that the question
-    does not name.
-    """
+    """Add the shortest paths between `functions` to `calls`, through functions not asked for."""
     pairs = [(function, other) for function in functions for other in functions if function.id != other.id]
     await find_ways(turn, pairs, calls, WAY_MAX)
 

@@ -73,9 +73,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class CallerCount:
-    """The number of known callers of the functions with the ids `of`; `more`: the graph has further
-    ones.
-    """
+    """The number of known callers of the functions with the ids `of`; `more`: there are others."""
 
     total: int = 0
     more: bool = False

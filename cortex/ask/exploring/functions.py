@@ -198,9 +198,7 @@ async def read_bodies(
 
 
 async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int, str]]:
-    """Return file → the indexed lines of the chunks at `places`, by number. Raises as
-    `read_bodies`.
-    """
+    """Return file → the indexed lines of the chunks at `places`. Raises as `read_bodies`."""
     if not places:
         return {}
     request = Locate(tuple(places), generation=turn.generation.number, bare=True)

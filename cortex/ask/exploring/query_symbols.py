@@ -44,9 +44,7 @@ _NAME = re.compile(
 
 
 def names_in(query: str) -> list[str]:
-    """Return the first NAMES_MAX different names and routes in a query, with their owners as
-    written.
-    """
+    """Return the first NAMES_MAX names and routes in a query, with their owners as written."""
     routes = [match[0] for match in ROUTE.finditer(query)]
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))

@@ -113,9 +113,7 @@ def _explain_misfit(unknown: Sequence[str]) -> str:
 
 
 async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, max_bytes: int) -> Answer:
-    """Answer a question about the effects of a change: every use of what it names, then its code,
-    as far as it fits.
-    """
+    """Answer what a change affects: every use of what the question names, then its code."""
     tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
     answer: Answer = await find_uses_of(turn, ranked.meanings, max_tokens=tokens)
     left = max_bytes - sum(map(size_of, answer["sites"])) - size_of(answer.get("elsewhere", ()))

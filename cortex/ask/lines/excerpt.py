@@ -65,9 +65,7 @@ def choose_around(lines: Mapping[int, str], focus: Sequence[int], max_bytes: int
 
 
 def split_text(lines: Mapping[int, str], visible: Collection[int], focus: Collection[int]) -> tuple[str, str]:
-    """Return (the text of the `visible` lines in `focus`, the text of the other `visible`
-    lines).
-    """
+    """Return (the text of the `visible` lines in `focus`, that of the other `visible` lines)."""
     focus_lines = {number: lines[number] for number in sorted(focus) if number in lines}
     first = (
         _render(focus_lines, list(focus_lines), [number for number in focus_lines if number in visible])

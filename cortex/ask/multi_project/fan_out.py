@@ -47,9 +47,7 @@ HOME = ""
 
 @dataclass(frozen=True)
 class FanOut:
-    """One try at an answer: a turn for each project that can answer, by name, and in `away` the
-    errors of the others.
-    """
+    """One try at an answer: a turn for each project that can answer, in `away` the other errors."""
 
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
@@ -76,9 +74,7 @@ class FanOut:
         return self.names[self.numbers[name] + int(number)] if is_joint else name
 
     def name_project(self, project: str) -> dict[str, Any]:
-        """Return the field of a result with its project's name; {} for a question that names
-        none.
-        """
+        """Return the field with a result's project; {} for a question that names none."""
         return {} if self.home is not None else {"project": project}
 
     def label(self, name: str) -> str:
@@ -92,9 +88,7 @@ class FanOut:
         return None if others or name.startswith(OF) else name
 
     def stale(self, files: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-        """Return turn → those of `files` (turn, path in its workers) that differ from its
-        generation.
-        """
+        """Return turn → those of `files` (turn, its path) that differ from its generation."""
         paths: dict[str, list[str]] = {name: [] for name in self.turns}
         for name, path in files:
             paths[name].append(path)
@@ -196,9 +190,7 @@ def at_home(turn: Turn) -> FanOut:
 
 
 async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
-    """Open turns in the newest generation of each project. Wait for a first generation only where
-    no project has one.
-    """
+    """Open turns in the newest generations; wait for a first one only where none has any."""
     turns, away = await _open_joint_turns(members, final=final)
     reachable = {
         member.name: member.context for member in members if member.context is not None and member.far is None

@@ -27,9 +27,7 @@ _GUESSES = ("There is no ", "Line ")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
-    written.
-    """
+    """A definition that a symbol means. `remark`: its uncertain reading; `symbol`: as written."""
 
     id: str
     kind: str

@@ -49,9 +49,7 @@ def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
 
 
 def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
-    """Return a row for each section of a document, or for each paragraph that begins at the margin
-    of another file.
-    """
+    """Return a row for each section of a document, or paragraph at the margin of another file."""
     numbers = list(lines)
     starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []

@@ -57,9 +57,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """The users of a definition: callers, tests in the form of find_related, documents that name
-    it.
-    """
+    """The users of a definition: callers, tests as in find_related, documents that name it."""
 
     callers: list[Entry] = field(default_factory=list)
     tests: list[Entry] = field(default_factory=list)
@@ -96,9 +94,7 @@ class _Kinds:
 
 
 async def find_related(context: QueryContext, question: Related) -> dict[str, Any]:
-    """Answer find_related. Raises BadRequest, NotFound for targets that the index lacks,
-    Unavailable.
-    """
+    """Answer find_related. Raises BadRequest, NotFound for an unknown target, Unavailable."""
     question = question.checked()
     turn, answer = await context.attempt(lambda turn: _answer_related(turn, question))
     if answer is not None:
@@ -424,9 +420,7 @@ def _with_rows(turn: Turn) -> tuple[str, ...]:
 
 
 async def _fetch(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[int, orjson.Fragment], bool]:
-    """Return (row key → the JSON of its chunk, whether texts were cut), from a worker that has
-    answered.
-    """
+    """Return (row key → its chunk's JSON, whether texts were cut) from a worker that answered."""
     keys = tuple(dict.fromkeys(hit.key for hit in hits))
     max_bytes = budget(question.max_tokens)
     detail = "snippet" if question.detail == "auto" else question.detail

@@ -139,9 +139,7 @@ async def find_uses(
 
 
 async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
-    """Return the type of a field that the graph does not list; None if the type is unknown or does
-    not declare it.
-    """
+    """Return the type of a field that the graph lacks; None if no known type declares it."""
     of_type, _, word = name.rpartition(".")
     types, _ = await find_meanings(turn, of_type)
     for meaning in types:

@@ -47,9 +47,7 @@ class Entry:
 
 
 def entries(root: Path) -> Iterator[Entry]:
-    """Yield the entries of all agents, in the user's files and the project's; unreadable files have
-    none.
-    """
+    """Yield all agents' entries in the user's and the project's files; none of unreadable ones."""
     for agent in AGENTS:
         for scope in (agent.user, agent.project):
             if scope is None:

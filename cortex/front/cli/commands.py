@@ -46,9 +46,7 @@ EVERYWHERE = {"--project": 2, "--yes-really": 1, "--no-pager": 1}
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return the exit code. Raises CortexError, and SystemExit for wrong
-    usage.
-    """
+    """Run one command and return the exit code. Raises CortexError, SystemExit for wrong usage."""
     before, words = _before_command(arguments)
     count = next((n for n in (3, 2) if " ".join(words[: n - 1]) in GROUPS), 1)
     if command := find(" ".join(words[:count])):
@@ -90,9 +88,7 @@ def _refuse_command(group: str, word: str) -> int:
 
 
 def _before_command(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return (options before the command, the remaining words): `cortex --project DIR search …`, as
-    with git.
-    """
+    """Return (options before the command, the other words): `cortex --project DIR search …`."""
     at, before = 0, []
     while at < len(arguments) and arguments[at].partition("=")[0] in EVERYWHERE:
         count = EVERYWHERE.get(arguments[at], 1)
@@ -209,9 +205,7 @@ def version(_options: Namespace) -> int:
 
 
 def completion(options: Namespace) -> int:
-    """Print a script with all commands and options; it calls `cortex complete` for paths and
-    symbols.
-    """
+    """Print a script with all commands and options; `cortex complete` adds paths and symbols."""
     print(shell_completion.script(*make_tree(all_commands(), GROUPS, headings_of), options.shell))
     return EXIT_OK
 

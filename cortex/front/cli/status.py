@@ -41,9 +41,7 @@ _SIZE_FAULT = re.compile(
 
 
 async def collect(config: Config) -> dict[str, Any]:
-    """Return the whole status as a JSON-able dict: "set", "workers", "index", "warnings", and
-    more.
-    """
+    """Return the status as a JSON-able dict: "set", "workers", "index", "warnings", and more."""
     set_status = await asyncio.to_thread(attach.set_status, config)
     workers = await _workers_of(config) if set_status["running"] else await _alone(config, set_status)
     freshness = Freshness(config)

@@ -49,9 +49,7 @@ class ProjectRouter(Protocol):
 
 
 class ProjectNames(Protocol):
-    """Knows the names of the projects that a request may use, the default first; empty if there is
-    only one.
-    """
+    """Lists the projects that a request may use, the default first; empty for a single one."""
 
     async def names(self, context: ServerRequestContext) -> Sequence[str]: ...
 

@@ -77,9 +77,7 @@ def serve(
 
 
 def take_stdout() -> int:
-    """Return a private descriptor of standard output; other writes to it go to standard error from
-    now on.
-    """
+    """Return a private descriptor of standard output; all other writes go to standard error."""
     wire = os.dup(1)
     os.dup2(2, 1)
     return wire

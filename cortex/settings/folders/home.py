@@ -110,9 +110,7 @@ def keys_folder() -> Path:
 
 
 def is_sealed(cache: Path, project_id: str) -> bool:
-    """Whether the project with this identifier was sealed; it stays so until a person changes
-    that.
-    """
+    """Whether the project was sealed; it stays so until a person changes that."""
     return places.is_sealed(cache, project_id, keys_folder())
 
 
@@ -162,9 +160,7 @@ def real(folder: str | Path) -> Path:
 
 
 def cache_home(root: Path, root_id: str) -> Path:
-    """Return the cache folder of the project in `root`: its name with an identifier, as names
-    repeat.
-    """
+    """Return the cache folder of the project in `root`: its name, which may repeat, and its id."""
     name = re.sub(r"[^\w.-]+", "-", root.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
     return cache_base() / "projects" / f"{name or 'project'}-{root_id}"
 
@@ -339,9 +335,7 @@ def refusal(error: OSError) -> type[CortexError]:
 
 
 def refuse_link(folder: Path) -> None:
-    """Raise Misconfigured if `folder`, in a project, is a link: a clone can bring a link to any
-    place.
-    """
+    """Raise Misconfigured if a project's `folder` is a link: a clone can bring one to any place."""
     if folder.is_symlink():
         raise Misconfigured(f"{folder} must be a real folder, not a link; move it away.")
 

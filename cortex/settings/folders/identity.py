@@ -74,9 +74,7 @@ def birth_of(root: Path) -> str:
 
 
 def git_folder_of(root: Path) -> Path | None:
-    """Return the folder with the git data of a folder, which its worktrees share; None without
-    git.
-    """
+    """Return the git data of a folder, which its worktrees share; None without git."""
     _, common = _find_repository(root)
     return common if common is not None and common.name == ".git" else None
 

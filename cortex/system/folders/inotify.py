@@ -130,9 +130,7 @@ def _function(name: str) -> Callable[..., int]:
 
 
 def _call(name: str, *arguments: Any, fails: bool = True) -> int:
-    """Return the result of a function of inotify. Raises OSError on failure, unless `fails` is
-    False.
-    """
+    """Return the result of an inotify function. Raises OSError, unless `fails` is False."""
     answer = _function(name)(*arguments)
     if answer < 0 and fails:
         number = ctypes.get_errno()

@@ -82,9 +82,7 @@ class FileLines:
 
 
 def read_file_lines(text: str) -> FileLines:
-    r"""Return the path with forward slashes and the lines of `src/a.py:12:3`, `src\a.py#L12`,
-    `a.py:12-20` or `./a.py`.
-    """
+    r"""Return path and lines of `src/a.py:12:3`, `src\a.py#L12`, `a.py:12-20` or `./a.py`."""
     text = _unquoted(text)
     match = _PLACE.match(text)
     if match is None:
@@ -205,9 +203,7 @@ def outer_alternatives(glob: str) -> tuple[str, ...]:
 
 
 def uri_path(text: str) -> str:
-    """Return the path of a file:// URI, or the text as it is; in a URI a slash precedes
-    the drive.
-    """
+    """Return the path of a file:// URI (before a drive is a slash), or the text as it is."""
     if not text.startswith("file://"):
         return text
     path = urllib.parse.unquote(text.removeprefix("file://"))
@@ -216,9 +212,7 @@ def uri_path(text: str) -> str:
 
 
 def is_below(path: str, top: str) -> bool:
-    """Whether `path` is `top` or below it, both with forward slashes. On a drive, case does not
-    matter.
-    """
+    """Whether `path` is `top` or below, both with forward slashes. Drives ignore case."""
     if _DRIVE.match(f"{top}/"):
         path, top = path.lower(), top.lower()
     return path == top or path.startswith(f"{top}/")

@@ -108,10 +108,7 @@ PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = {
 
 
 class _Choices(tuple[str, ...]):
-    """Choices for completion.
-
-    The parser refuses none of them: the tool's own check gives a better message.
-    """
+    """Choices for completion; the parser refuses none, as the tool's check has a better message."""
 
     __slots__ = ()
 
@@ -333,9 +330,7 @@ def _say_extra(tool: Tool, arguments: dict[str, Any]) -> str:
 
 
 def _read_stdin(argument: str) -> str:
-    """Read standard input. Raises BadRequest for a terminal, and for more than STDIN_BYTES_MAX
-    bytes.
-    """
+    """Read standard input. Raises BadRequest for a terminal and above STDIN_BYTES_MAX bytes."""
     if sys.stdin.isatty():
         raise BadRequest(
             f"Pipe in the text for {_option(argument)}, as in `git diff | cortex explore --diff`."

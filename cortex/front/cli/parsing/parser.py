@@ -63,9 +63,7 @@ class Parser(argparse.ArgumentParser):
         self.folders.append(self.add_argument(*names, **settings))
 
     def add_completed(self, kind: str, *names: str, **settings: Any) -> None:
-        """Like add_argument, for a name in the project: "path" or "symbol"; kind "" completes
-        nothing.
-        """
+        """Like add_argument, for a "path" or "symbol" of the project; kind "" completes nothing."""
         action = self.add_argument(*names, **settings)
         if kind:
             self.completions.append((action, kind))
@@ -109,10 +107,7 @@ class Parser(argparse.ArgumentParser):
         return hint_for(match[1], choices)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse the options.
-
-        Ends the process with a usage message where they are wrong (SystemExit, 2).
-        """
+        """Parse the options. Ends the process with a usage message for others (SystemExit, 2)."""
         options, words = self._split(arguments)
         parsed, extra = self.parse_known_args([*options, "--", *words] if words else options)
         if words and "--" in extra:  # the one above: argparse leaves it where no words are declared

@@ -180,9 +180,7 @@ def print_findings(answer: dict[str, Any]) -> None:
 
 
 def print_upkeep(answer: dict[str, Any]) -> None:
-    """Print the numbers of a run or dry run, then its single changes where the answer lists
-    them.
-    """
+    """Print the numbers of a run or dry run, then the single changes that the answer lists."""
     if message := answer.get("message"):
         print_text(message)
     for step, numbers in answer.get("steps", {}).items():

@@ -27,9 +27,7 @@ from ipc.messages import GetStatus, Status
 
 
 class Tell(Protocol):
-    """Receives the number of served files. `waits`: more is to come; once all files are served, the
-    graph.
-    """
+    """Gets the number of served files; `waits`: more is to come, at last the graph."""
 
     def __call__(self, done: int, total: int, *, waits: bool) -> None: ...
 

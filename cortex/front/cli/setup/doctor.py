@@ -190,9 +190,7 @@ def _encryption(config: Config) -> tuple[State, str]:
 
 
 def _old_index(config: Config) -> tuple[State, str]:
-    """Report files of an earlier version in the project: they are unused, and the owner may delete
-    them.
-    """
+    """Report unused files of an earlier version in the project, which the owner may delete."""
     folder = config.root / PROJECT_FOLDER
     if folder.is_symlink():
         return "fine", "none in the project"
@@ -225,9 +223,7 @@ def _ignore_files(config: Config) -> tuple[State, str]:
 
 
 def _cache(_config: Config) -> tuple[State, str]:
-    """Report cache folders of projects that were moved or deleted: nothing removes them by
-    itself.
-    """
+    """Report cache folders of moved or deleted projects: nothing removes them by itself."""
     base = cache_base() / "projects"
     if not base.is_dir():
         return "fine", f"nothing is kept in {base}"

@@ -91,9 +91,7 @@ def uninstall(options: Namespace) -> int:
 
 
 def settings_path() -> Path:
-    """Return the path of the settings file; symbolic links are the person's own and are
-    followed.
-    """
+    """Return the path of the settings file, behind symbolic links, which are the person's own."""
     config_dir = os.environ.get("CLAUDE_CONFIG_DIR", "")
     folder = Path(config_dir) if os.path.isabs(config_dir) else Path(user_home()) / ".claude"
     return Path(os.path.realpath(folder / "settings.json"))

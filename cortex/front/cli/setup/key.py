@@ -182,9 +182,7 @@ def _describe_memory_loss(store: Path, *, is_lost: bool) -> str:
 
 
 def say_sealed(config: Config) -> tuple[str, bool]:
-    """Return (sentences on the places of sealed and plain data, whether one of them is a
-    warning).
-    """
+    """Return (sentences on the places of sealed and plain data, whether one is a warning)."""
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
         return f"off: the index of the project is unencrypted in {config.home}; {memory}", is_odd

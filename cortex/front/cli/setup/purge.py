@@ -227,9 +227,7 @@ def _spared_stores(sealed: Path, data: DataFolder, *, with_notes: bool) -> list[
 
 
 def _forget_keys(sealed: Path, data: DataFolder, *, with_notes: bool) -> list[str]:
-    """Remove the encrypted indexes, and the master key unless encrypted notes stay. Return
-    sentences about what stays.
-    """
+    """Remove sealed indexes, and the master key unless sealed notes stay; return what stays."""
     from cortex.sealing import keys, plain_folder
 
     spared = _spared_stores(sealed, data, with_notes=with_notes)

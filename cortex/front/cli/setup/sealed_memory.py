@@ -85,9 +85,7 @@ def show_recovery(options: Namespace) -> int:
 
 
 def recover_memory(options: Namespace) -> int:
-    """Open memory with its recovery key, from the terminal or standard input. Raises
-    CortexError.
-    """
+    """Open memory with its recovery key, from the terminal or standard input."""
     data = _load_data(options)
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
@@ -106,9 +104,7 @@ def _show_recovery(data: DataFolder) -> None:
 
 
 def _run_exclusively(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
-    """Run `work` while no worker has the folder. Raises Occupied where workers are started again
-    and again.
-    """
+    """Run `work` while no worker has the folder. Raises Occupied where workers keep starting."""
     for left in reversed(range(TRIES)):
         attach.stop(data)
         try:

@@ -36,9 +36,7 @@ def declare(parser: Parser) -> None:
 
 
 def trust(options: Namespace) -> int:
-    """Show the settings and files, and ask; return EXIT_NOTHING when a person refuses. Raises
-    Misconfigured.
-    """
+    """Show the settings and files, and ask; return EXIT_NOTHING after a refusal."""
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         revoked = [consent.revoke(root), chunk_consent.revoke_chunk_consent(root)]
@@ -109,9 +107,7 @@ def describe_files(
 
 
 def describe(file: ProjectFile) -> list[str]:
-    """Return lines with each setting, its value in ASCII, which no terminal obeys, and its
-    effect.
-    """
+    """Return lines with each setting, its value in ASCII (safe for a terminal), and its effect."""
     place = ascii(str(project_config(file.root)))[1:-1]
     if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]

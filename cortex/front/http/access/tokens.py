@@ -195,9 +195,7 @@ def digest_of(token: str) -> str:
 
 
 class Tokens:
-    """The tokens that a server accepts: its user's and the named ones; files are read again when
-    they change.
-    """
+    """The tokens that a server accepts, its user's and named ones; changed files are read again."""
 
     def __init__(self, token: str) -> None:
         """`token`: the user's, until its file changes."""
@@ -278,9 +276,7 @@ class _AddressFailures:
 
 
 class Failures:
-    """Counts of wrong tokens by address, so that one client does not slow down another. A right
-    token never waits.
-    """
+    """Counts of wrong tokens by address: no client slows another, and a right token never waits."""
 
     def __init__(self) -> None:
         self._failing: OrderedDict[str, _AddressFailures] = OrderedDict()

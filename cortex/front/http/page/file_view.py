@@ -43,9 +43,7 @@ NAME_CHARS_MAX, NUMBER_MAX = 200, 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """One folder (`path` ends with /) or file of the tree. `hidden`: entries of the same folder
-    that are not shown.
-    """
+    """A folder (path ends with /) or file of the tree; `hidden`: siblings that are not shown."""
 
     path: str
     depth: int

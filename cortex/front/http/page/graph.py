@@ -213,9 +213,7 @@ def _hidden_count(answer: Mapping[str, Any]) -> int:
 
 
 def _center(target: str, itself: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the row of the queried symbol. For a type or a file, the path to itself may name a
-    member instead.
-    """
+    """Return the row of the symbol; for a type or a file the path to itself may name a member."""
     node = itself[0]["node"]
     return _node(node if node["id"] == target else {"id": target, "kind": "", "file": node.get("file", "")})
 

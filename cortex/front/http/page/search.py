@@ -178,9 +178,7 @@ async def completions(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 def _facets(
     counted: Mapping[str, Mapping[str, int]], query: str
 ) -> list[tuple[str, list[tuple[str, int, str]]]]:
-    """Return (title, (name, number of results, query with this filter)) of each facet that parts
-    the results.
-    """
+    """Return (title, (name, results, query with the filter)) of each facet that parts them."""
     return [
         (title, [(name, count, narrow(query, filter_name, name)) for name, count in counts.items()])
         for title, filter_name in (("languages", "lang"), ("folders", "path"))
@@ -238,9 +236,7 @@ async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
-    """Return the rows with those of one file after its best; rows of "Show more" stay behind the
-    first ones.
-    """
+    """Return the rows with those of a file after its best; rows of "Show more" stay behind."""
     groups: dict[tuple[bool, str], list[ResultRow]] = {}
     for at, row in enumerate(rows):
         groups.setdefault((at >= RESULTS_MAX, row.file), []).append(row)

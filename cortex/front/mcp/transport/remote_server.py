@@ -238,9 +238,7 @@ class OlderTransport:
             await asyncio.gather(self._reading, return_exceptions=True)
 
     async def send(self, message: Message, say: Say) -> None:
-        """Post a message, and return when it is answered. Raises ConnectionLost, Denied and the
-        errors of httpx2.
-        """
+        """Post a message; return once it is answered. Raises ConnectionLost, Denied, HTTPError."""
         place = await self._open(say)
         answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         asks = "method" in message and "id" in message

@@ -65,9 +65,7 @@ def lines_of(
 
 
 def spans_of(text: str, words: Iterable[str], *, includes_short: bool = False) -> list[Span]:
-    """Return the positions of `words` in `text`, in any case; `includes_short`: also of words below
-    WORD_MIN.
-    """
+    """Return the places of `words` in `text`, in any case; `includes_short`: below WORD_MIN too."""
     wanted = sorted({re.escape(word) for word in words if includes_short or len(word) >= WORD_MIN}, key=len)
     if not wanted:
         return []
