@@ -330,7 +330,7 @@ class Freshness:
 
     def is_there(self, path: str) -> bool:
         """Whether a file or folder exists at this path below the root now."""
-        return _is_inside(path) and os.path.lexists(f"{self._root}/{path}")
+        return path_names.stays_inside(path) and os.path.lexists(f"{self._root}/{path}")
 
     def behind(self, generation: Generation) -> bool:
         """Whether there are chunk files that `generation` lacks and the next one will publish."""
@@ -415,11 +415,6 @@ def _reservation(path: str, remark: str) -> str:
     if kind == "syntax errors" and rest:
         return f"{path}: {rest}."
     return f"{path} is {remark}." if kind == "not UTF-8" and rest.endswith(BY_GUESS) else ""
-
-
-def _is_inside(path: str) -> bool:
-    """Whether the path, as written, leads below the root."""
-    return path_names.stays_inside(path)
 
 
 def _describe_state(progress: Progress, share: Share, *, behind: bool, share_reported: bool) -> list[str]:

@@ -12,17 +12,7 @@ from dataclasses import dataclass, replace
 
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Search
-from cortex.ranking import (
-    Ranked,
-    Reading,
-    cite,
-    define,
-    prepare,
-    rank,
-    rank_by_cosine,
-    share_names,
-    weigh,
-)
+from cortex.ranking import Ranked, Reading, cite, define, prepare, rank, rank_by_cosine, share_names, weigh
 from cortex.system.errors import CortexError
 from ipc.messages import (
     NO_COUNTS,

@@ -138,11 +138,7 @@ class QueryContext:
     audience: Audience = "program"
 
     async def remember(
-        self,
-        operation: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        operation_id: str = "",
+        self, operation: str, arguments: Mapping[str, Any] | None = None, *, operation_id: str = ""
     ) -> dict[str, Any]:
         """Return the answer of a memory operation. Raises its errors, and Unavailable."""
         if self.memory is None:

@@ -15,12 +15,7 @@ from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES, first_fitting
 from cortex.terms.text.spelling import FileLines, read_file_lines
-from ipc.messages import (
-    Detail,
-    ExactSearch,
-    Filters,
-    MatchType,
-)
+from ipc.messages import Detail, ExactSearch, Filters, MatchType
 
 NO_FILTERS = Filters()
 

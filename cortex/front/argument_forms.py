@@ -134,16 +134,12 @@ def _locate_text(name: str, value: str, root: str, listed: Listed) -> str:
     if name in _PATHS:
         return path_below(_below_link(value.strip().strip("\"'`"), root), root)
     if name in _NAMES:
-        return _relative(_below_link(value, root) if value.startswith(_ABSOLUTE) else value, root)
+        value = _below_link(value, root) if value.startswith(_ABSOLUTE) else value
+        return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
         globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name, listed)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
-
-
-def _relative(text: str, root: str) -> str:
-    """Return the text without the path of the root."""
-    return text.replace(f"{root}/", "") if root != "/" else text
 
 
 def _check_globs(globs: tuple[str, ...], name: str, listed: Listed) -> tuple[str, ...]:

@@ -19,14 +19,7 @@ from cortex.ask.code_notes.place_backfill import PlaceBackfill
 from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import GLANCE_S, Caller
-from cortex.ask.query_context import (
-    FIRST_GENERATION_S,
-    SETTLE_S,
-    Member,
-    QueryContext,
-    Standing,
-    Starting,
-)
+from cortex.ask.query_context import FIRST_GENERATION_S, SETTLE_S, Member, QueryContext, Standing, Starting
 from cortex.front.audience import current_audience
 from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool

@@ -113,9 +113,7 @@ class OpenProject:
 
 
 async def reach_all(
-    names: Sequence[str],
-    find: Callable[[str], OpenProject],
-    reach: Callable[[str], Awaitable[QueryContext]],
+    names: Sequence[str], find: Callable[[str], OpenProject], reach: Callable[[str], Awaitable[QueryContext]]
 ) -> list[Member]:
     """Return a member for each name, with its context or the error that prevents one.
 

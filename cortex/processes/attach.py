@@ -524,10 +524,7 @@ def _describe(hello: dict[str, Any]) -> str:
 def _ask_supervisor(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
     """Send a command to the supervisor in `folder`; return its reply ({} for "stop"), or None."""
     try:
-        with (
-            sockets.open_socket(socket_path(str(folder)), REPLY_S) as link,
-            link.makefile("rb") as lines,
-        ):
+        with sockets.open_socket(socket_path(str(folder)), REPLY_S) as link, link.makefile("rb") as lines:
             if not lines.readline(LINE_BYTES_MAX):
                 return None
             link.sendall(_command_line(command, **more))

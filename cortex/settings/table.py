@@ -59,10 +59,6 @@ def _up_to(most: float) -> Callable[[float], bool]:
     return lambda value: value <= most
 
 
-def _at_least(least: float) -> Callable[[float], bool]:
-    return lambda value: value >= least
-
-
 def _one_of(*values: Any) -> Callable[[Any], bool]:
     return lambda value: value in values
 
@@ -148,7 +144,7 @@ class Indexing:
     ignore: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     chunk_tokens: Annotated[
-        int, Rule(32, 8192, _at_least(100), "cuts the project into many small chunks")
+        int, Rule(32, 8192, lambda value: value >= 100, "cuts the project into many small chunks")
     ] = 300
     respect_gitignore: Annotated[
         bool,

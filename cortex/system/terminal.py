@@ -88,8 +88,7 @@ class LogFormat(logging.Formatter):
         return super().formatMessage(record)
 
     def formatException(  # noqa: N802 - logging's name
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
+        self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
     ) -> str:
         return "\n".join(f"  {line}" for line in escape_controls(super().formatException(ei)).split("\n"))
 

@@ -68,8 +68,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "date_start": _Date,
     "date_end": _Date,
     "orderBy": Annotated[
-        Literal["relevance", "date_desc", "date_asc"] | None,
-        Meta(description="Order of results."),
+        Literal["relevance", "date_desc", "date_asc"] | None, Meta(description="Order of results.")
     ],
     "limit": _Count,
     "offset": Annotated[int, Meta(description="Rows to skip.")],

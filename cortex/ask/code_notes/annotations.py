@@ -26,7 +26,10 @@ async def with_notes(context: QueryContext, answer: Answer, paths: Sequence[str]
     """
     places = await _fetch_places(context, list(dict.fromkeys(paths)), {})
     notes = {
-        path: {"count": place["count"], "best": [_format_note(note) for note in place["best"]]}
+        path: {
+            "count": place["count"],
+            "best": [f"#{note['number']} {note['kind']}: {note['title']}" for note in place["best"]],
+        }
         for path, place in list(places.items())[:PLACES_MAX]
     }
     return answer | {"notes": notes} if notes else answer
@@ -79,7 +82,3 @@ async def _fetch_places(
             }
         places[path] = by_name[name]
     return {path: places[path] for path in paths if path in places}
-
-
-def _format_note(note: Answer) -> str:
-    return f"#{note['number']} {note['kind']}: {note['title']}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 from cortex.ask.code_notes.annotations import with_notes
@@ -164,7 +165,8 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     pool_scores |= dict.fromkeys(named_ids & pool_scores.keys(), top)  # they get room for their lines
     flow = choose_flow(pool_scores, calls, words, list(pool_scores), named_ids)
     if not flow.chain:
-        await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
+        defined = [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE]
+        await find_ways(turn, list(permutations(defined, 2)), calls, WAY_MAX)
         flow = choose_flow(pool_scores, calls, words, list(pool_scores), named_ids)
     flow = _trim_aside(twins, flow)
     tests = [function for function in tests if scores[function.id] >= FLOOR * top]
@@ -247,12 +249,6 @@ def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
     return Flow(tuple(functions), flow.chain)
 
 
-async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
-    """Add the shortest paths between `functions` to `calls`, through functions not asked for."""
-    pairs = [(function, other) for function in functions for other in functions if function.id != other.id]
-    await find_ways(turn, pairs, calls, WAY_MAX)
-
-
 def _select_called(picture: Picture) -> list[Function]:
     """Return the functions with their users in the answer: the flow's entry and its best function;
     the target alone, if there is one.
@@ -279,9 +275,7 @@ async def _explore_diff(turn: Turn, question: Explore, changes: list[Any]) -> An
     touched = await find_touched(turn, changes)
     functions = list(touched.functions[:TOUCHED_MAX])
     impact, bodies, users = await asyncio.gather(
-        find_impact(turn, touched),
-        read_bodies(turn, functions),
-        _users_of(turn, functions[:USERS_OF_DIFF]),
+        find_impact(turn, touched), read_bodies(turn, functions), _users_of(turn, functions[:USERS_OF_DIFF])
     )
     scores = {function.id: 1.0 for function in functions}
     picture = Picture(Flow(tuple(functions)), Calls(), {}, scores, touched.lines)

@@ -218,10 +218,6 @@ def entry_of(function: Function, text: str) -> Answer:
     }
 
 
-def _label(function: Function) -> str:
-    return f"{function.name} {function.file}:{function.start}"
-
-
 def _decisive_lines(picture: Picture, function: Function) -> list[int]:
     """Return the lines in question, and those that call other shown functions."""
     visible_ids = {other.id for other in picture.flow.functions}
@@ -250,7 +246,7 @@ def name_calls(picture: Picture, visible: Mapping[str, Collection[int]]) -> list
         if is_shown(function) and function.start
     ]
     functions.sort(key=lambda function: (not callees[function.id], -name_share(function, picture.words)))
-    return list(map(_label, functions[:CALLS_MAX]))
+    return [f"{function.name} {function.file}:{function.start}" for function in functions[:CALLS_MAX]]
 
 
 def _room_shares(picture: Picture) -> dict[str, float]:

@@ -20,14 +20,7 @@ from cortex.ask.questions import Search
 from cortex.ask.reading.meanings import Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
-from cortex.ranking.units import (
-    CANDIDATES,
-    ChunkHit,
-    ScoredUnit,
-    chunk_hits,
-    file_places,
-    rank_units,
-)
+from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
 from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
 
 #: hits of chunks that the lanes are asked for; files whose places count

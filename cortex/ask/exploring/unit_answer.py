@@ -244,7 +244,7 @@ def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
     small = [
         scored
         for scored in code
-        if not _is_type(scored.unit)
+        if scored.unit.get("kind") not in TYPE_KINDS
         or _count_lines(scored.unit) <= TYPE_LINES
         or (is_named(scored, query) and not _names_member(words, scored.unit, code))
     ]
@@ -261,10 +261,6 @@ def _names_member(words: Container[str], unit: Answer, others: Sequence[ScoredUn
         if other.unit["path"] == unit["path"] and other.unit.get("symbol", "").startswith(f"{symbol}.")
     )
     return any(name != type_name and name in words for name in members)
-
-
-def _is_type(unit: Answer) -> bool:
-    return unit.get("kind") in TYPE_KINDS
 
 
 def _is_tiny(scored: ScoredUnit) -> bool:

@@ -155,11 +155,7 @@ def _show_all(view: _View) -> Pieces:
 
 
 def choose_pieces(
-    body: Body,
-    words: Mapping[str, float],
-    wanted: TermFinder,
-    max_bytes: int,
-    bounds: Bounds = Bounds(),
+    body: Body, words: Mapping[str, float], wanted: TermFinder, max_bytes: int, bounds: Bounds = Bounds()
 ) -> Pieces:
     """Return what fits into `max_bytes`: the whole definition, else its signature with an outline
     and its best blocks; nothing where not even those fit. `words`: word of the question → worth.
@@ -447,11 +443,6 @@ def _label(view: _View, first: int, last: int) -> str:
     return indentation + (label if len(label) <= OUTLINE_CHARS else label[: OUTLINE_CHARS - 1] + "…")
 
 
-def _is_prose(line: str) -> bool:
-    """Whether a block that begins with the line is a text about the definition."""
-    return line.strip().startswith(_QUOTES)
-
-
 def _worth_of(
     body: Body,
     own_lines: Mapping[int, str],
@@ -471,7 +462,7 @@ def _worth_of(
         words_here = {word for number in numbers for word in words_of.get(number, ())}
         share = sum(words.get(word, 0.0) for word in words_here)
         focus = (
-            2 - _is_prose(own_lines.get(first, ""))
+            2 - own_lines.get(first, "").strip().startswith(_QUOTES)
             if asks_all
             else sum(first <= line <= last for line in body.focus)
         )

@@ -16,13 +16,7 @@ from typing import Any, TypeVar
 
 from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.multi_project.joint import group_by_place, open_joint_turn
-from cortex.ask.query_context import (
-    Member,
-    QueryContext,
-    Starting,
-    Turn,
-    no_answer_error,
-)
+from cortex.ask.query_context import Member, QueryContext, Starting, Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS
 from cortex.system.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import NO_COUNTS, CountWords, Filters, WordCounts

@@ -140,7 +140,10 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     items, callees = await asyncio.gather(
         _read_items(turn, resolved, units), _find_callees(turn, resolved.targets)
     )
-    notes += [f"{path} was removed after it was indexed." for path in _gone(items)]
+    notes += [
+        f"{path} was removed after it was indexed."
+        for path in dict.fromkeys(item.span.file for item in items if item.span.gone)
+    ]
     answer: Answer = {}
     if resolved.listed:
         answer["map"] = [_map_line(function) for function in resolved.listed[:LISTED_MAX]]
@@ -211,10 +214,6 @@ def _bytes_of_lines(items: Iterable[_Item]) -> int:
     by_number = [item for item in items if item.target.form == "lines"]
     shown = sum(show_whole(item.body).size + item.header_bytes for item in by_number)
     return int(shown / (1 - CALLS_SHARE)) + 1 if by_number else 0
-
-
-def _gone(items: Iterable[_Item]) -> list[str]:
-    return list(dict.fromkeys(item.span.file for item in items if item.span.gone))
 
 
 async def _find_units(turn: Turn, targets: Sequence[Target]) -> dict[tuple[str, int], Answer]:

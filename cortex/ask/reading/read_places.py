@@ -180,17 +180,13 @@ async def _resolve_candidates(
     ambiguous = [
         (place, name)
         for place, answer in hits.items()
-        if answer is not None and not answer.results and _is_ambiguous(answer)
+        if answer is not None and not answer.results and "may be any of" in answer.suggestion
         for name in answer.candidates
     ]
     answers = await _find_symbols(turn, [name for _, name in ambiguous])
     for (place, _), answer in zip(ambiguous, answers, strict=True):
         meanings[place] += [definition for definition in parse_functions(answer) if definition.file]
     return meanings
-
-
-def _is_ambiguous(answer: GraphHits) -> bool:
-    return "may be any of" in answer.suggestion
 
 
 @dataclass(frozen=True, slots=True)

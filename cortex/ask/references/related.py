@@ -82,17 +82,6 @@ class Users:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    """The relatives of a target: chunks with their cosine or their mentions, callers, tests."""
-
-    similar: list[tuple[Hit, float]]
-    callers: list[Entry]
-    tests: list[Entry]
-    documents: list[tuple[Hit, list[str]]]
-    truncated: bool
-
-
 async def find_related(context: QueryContext, question: Related) -> dict[str, Any]:
     """Answer find_related. Raises BadRequest, NotFound for an unknown target, Unavailable."""
     question = question.checked()
@@ -113,10 +102,15 @@ async def find_related(context: QueryContext, question: Related) -> dict[str, An
 async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
     start_blame(turn.context, [target.path])
-    kinds = await _find_kinds(turn, question, target)
-    hit_lists = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
+    similar, users = await asyncio.gather(
+        _find_similar(turn, target, question.limit), _users(turn, target, importing=True)
+    )
+    documents = users.documents[: question.limit]
+    hit_lists = [[hit for hit, _ in kind[: question.limit]] for kind in (similar, documents)]
     chunks, truncated = await _read_texts(turn, question, hit_lists)
-    answer = _render(turn, target, kinds, chunks, question.limit)
+    answer = _render(
+        turn, target, similar, replace(users, documents=documents), chunks=chunks, limit=question.limit
+    )
     hit = target.spot.hit
     if changed := await _last_change(turn, target):
         answer["target"]["changed"] = changed
@@ -126,8 +120,8 @@ async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
         answer["suggestion"] = (
             f"Nothing in the index is similar to {hit.path}:{hit.start_line} or refers to it."
         )
-    listed = (kinds.similar, kinds.callers, kinds.tests, kinds.documents)
-    if truncated or kinds.truncated or any(len(entries) > question.limit for entries in listed):
+    listed = (similar, users.callers, users.tests)
+    if truncated or users.truncated or any(len(entries) > question.limit for entries in listed):
         answer["truncated"] = True
     answer["index"] = turn.index()
     return answer
@@ -140,13 +134,6 @@ async def _last_change(turn: Turn, target: Target) -> str:
         return ""
     bodies = await read_bodies(turn, [Function(hit.id, hit.path, hit.start_line, hit.end_line, PIECE)])
     return commits.tell(hit.path, bodies[hit.id])
-
-
-async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
-    similar, users = await asyncio.gather(
-        _find_similar(turn, target, question.limit), _users(turn, target, importing=True)
-    )
-    return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit], users.truncated)
 
 
 async def find_users(turn: Turn, function: Function) -> Users:
@@ -188,14 +175,20 @@ async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
 
 
 def _render(
-    turn: Turn, target: Target, kinds: _Kinds, chunks: dict[int, orjson.Fragment], limit: int
+    turn: Turn,
+    target: Target,
+    similar: Sequence[tuple[Hit, float]],
+    users: Users,
+    *,
+    chunks: dict[int, orjson.Fragment],
+    limit: int,
 ) -> dict[str, Any]:
     hit = target.spot.hit
     stale = turn.stale(
         [
             hit.path,
-            *(chunk_hit.path for chunk_hit, _ in (*kinds.similar, *kinds.documents)),
-            *(row["file"] for row in (*kinds.callers, *kinds.tests)),
+            *(chunk_hit.path for chunk_hit, _ in (*similar, *users.documents)),
+            *(row["file"] for row in (*users.callers, *users.tests)),
         ]
     )
 
@@ -213,14 +206,14 @@ def _render(
         "target": mark(asked_about, hit.path),
         "similar": [
             mark({"chunk": chunks[chunk_hit.key], "score": score}, chunk_hit.path)
-            for chunk_hit, score in kinds.similar
+            for chunk_hit, score in similar
             if chunk_hit.key in chunks
         ],
-        "callers": [mark(caller, caller["file"]) for caller in kinds.callers[:limit]],
-        "tests": [mark(test, test["file"]) for test in kinds.tests[:limit]],
+        "callers": [mark(caller, caller["file"]) for caller in users.callers[:limit]],
+        "tests": [mark(test, test["file"]) for test in users.tests[:limit]],
         "documents": [
             mark({"chunk": chunks[document.key], "mentions": names}, document.path)
-            for document, names in kinds.documents
+            for document, names in users.documents
             if document.key in chunks
         ],
     }

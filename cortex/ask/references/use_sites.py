@@ -276,10 +276,7 @@ def _list_names(further: Iterable[tuple[str, str]], max_bytes: int) -> dict[str,
         if not budget.take(_bytes(name) + 2 + (0 if file in files else _bytes(file) + 4)):
             break
         files.setdefault(file, []).append(name)
-    return {
-        "total": len(names),
-        "files": [{"file": file, "names": listed} for file, listed in files.items()],
-    }
+    return {"total": len(names), "files": [{"file": file, "names": listed} for file, listed in files.items()]}
 
 
 def cut(text: str) -> str:

@@ -410,13 +410,9 @@ def _sites_of(row: Mapping[str, Any], name: str, operation: GraphOperation) -> I
         return
     if operation == "callees" and node.get("file"):
         name = f"{name} ({node['file']}:{node['start_line']})"
-    for spot, unsure in ((place | {"ends": row.get("ends", ())}, _is_unsure(row)), *_further_places(row)):
+    further = [(site, site.get("unsure", False)) for site in row.get("sites", ())]
+    for spot, unsure in ((place | {"ends": row.get("ends", ())}, _is_unsure(row)), *further):
         yield Site(spot["file"], spot["line"], name, unsure=unsure, ends=tuple(spot.get("ends", ())))
-
-
-def _further_places(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
-    for site in row.get("sites", ()):
-        yield site, site.get("unsure", False)
 
 
 def _is_unsure(row: Mapping[str, Any]) -> bool:

@@ -319,7 +319,7 @@ def _remove_edited(text: str, entry: record.Entry) -> str:
     if entry.piece.lstrip().startswith(rules.BEGIN):
         return _remove_section(text)
     if _TOOL.format("") in entry.piece:  # recorded without its items by an older version
-        return edits.remove_json_items(text, _ALLOWED, _is_our_tool)
+        return edits.remove_json_items(text, _ALLOWED, lambda item: str(item).startswith(_TOOL.format("")))
     keys, suffix = entry.keys or _older_keys(entry), Path(entry.path).suffix
     if not keys:
         raise edits.NotUnderstoodError("the inserted text has been edited")
@@ -336,10 +336,6 @@ def _older_keys(entry: record.Entry) -> Sequence[str]:
     scopes = [scope for name in entry.agents for scope in (BY_NAME[name].user, BY_NAME[name].project)]
     servers = [scope.server for scope in scopes if scope is not None and scope.server.form != "json"]
     return next((server.keys for server in servers if Path(server.path).suffix == suffix), ())
-
-
-def _is_our_tool(item: Any) -> bool:
-    return isinstance(item, str) and item.startswith(_TOOL.format(""))
 
 
 def _remove_section(text: str) -> str:

@@ -283,10 +283,7 @@ AGENTS = (
         ("~/.config/crush",),
         ("crush",),
         Scope(ServerEntry("~/.config/crush/crush.json", "json", ("mcp", NAME), _stdio_entry)),
-        Scope(
-            ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry),
-            TextFile("AGENTS.md"),
-        ),
+        Scope(ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry), TextFile("AGENTS.md")),
     ),
     Agent(
         "opencode",
@@ -471,14 +468,7 @@ AGENTS = (
 )
 BY_NAME = {agent.name: agent for agent in AGENTS}
 #: the same of agents that `cortex install` does not know
-_OTHER_CLIENTS = (
-    "intellij-idea",
-    "jetbrains",
-    "kimi",
-    "omp-coding-agent",
-    "pi-cli",
-    "pi-coding-agent",
-)
+_OTHER_CLIENTS = ("intellij-idea", "jetbrains", "kimi", "omp-coding-agent", "pi-cli", "pi-coding-agent")
 CLIENTS = (*_OTHER_CLIENTS, *(client for agent in AGENTS for client in agent.clients))
 #: names that were not read in the client's own source, nor reported by two other programs
 UNVERIFIED_CLIENTS = frozenset(

@@ -136,7 +136,7 @@ def _warnings(config: Config, generation: Generation, workers: dict[str, dict[st
     unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
     return join_size_faults(
         (
-            *_ignored(config),
+            *filter(None, [say_unused(config)]),
             *_sealed(config),
             *_outdated_agents(config),
             *generation.warnings,
@@ -207,11 +207,6 @@ def _sealed(config: Config) -> list[str]:
     if config.sealing is None or config.home.is_dir():
         return []
     return [f"The index of the project is sealed in {config.sealing.store}; the first question opens it."]
-
-
-def _ignored(config: Config) -> list[str]:
-    sentence = say_unused(config)
-    return [sentence] if sentence else []
 
 
 def _outdated_agents(config: Config) -> list[str]:

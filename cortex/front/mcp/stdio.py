@@ -55,10 +55,7 @@ _ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:
 
 
 def serve(
-    project: str | None,
-    toolsets: str | None,
-    data_dir: str | None = None,
-    audience: Audience | None = None,
+    project: str | None, toolsets: str | None, data_dir: str | None = None, audience: Audience | None = None
 ) -> int:
     """Run `cortex mcp`; return the exit code.
 

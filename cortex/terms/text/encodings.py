@@ -234,7 +234,7 @@ def _decode(raw: bytes, codec: str, *, is_guess: bool = False) -> Text | None:
     """Return the text in the encoding; None where it is not valid."""
     if not codec:
         return None
-    if codec == "iso8859-1" and _has_high_controls(raw):
+    if codec == "iso8859-1" and re.search(rb"[\x80-\x9f]", raw):
         codec = "cp1252"  # as browsers read it
     try:
         text = raw.decode(codec)
@@ -250,10 +250,6 @@ def _decode_latin(raw: bytes, *, is_guess: bool) -> Text:
 
 def _remark(name: str, *, is_guess: bool) -> str:
     return f"not UTF-8: read as {name}, {BY_GUESS if is_guess else 'as declared'}"
-
-
-def _has_high_controls(raw: bytes) -> bool:
-    return re.search(rb"[\x80-\x9f]", raw) is not None
 
 
 def _is_variable(codec: str) -> bool:

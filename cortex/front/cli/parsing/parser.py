@@ -228,9 +228,7 @@ class Command:
 
 
 def make_tree(
-    commands: Iterable[Command],
-    groups: Mapping[str, str],
-    headings_of: Callable[[str], dict[str, list[str]]],
+    commands: Iterable[Command], groups: Mapping[str, str], headings_of: Callable[[str], dict[str, list[str]]]
 ) -> tuple[Parser, list[Parser]]:
     """Return (a parser of all commands, the parser of each command), for help and completion.
 

@@ -45,9 +45,7 @@ def declare_install(parser: Parser) -> None:
     declare_uninstall(parser)
     parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
     parser.add_argument(
-        "--prompts",
-        action="store_true",
-        help="experimental: add places of functions to a prompt about code",
+        "--prompts", action="store_true", help="experimental: add places of functions to a prompt about code"
     )
     parser.add_argument(
         "--ask",

@@ -21,13 +21,7 @@ from cortex.settings.config import Config
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.folders.home import keep_notes_of_keys, keys_folder
 from cortex.system import files
-from cortex.system.errors import (
-    EXIT_NOTHING,
-    EXIT_OK,
-    EXIT_UNAVAILABLE,
-    CortexError,
-    Misconfigured,
-)
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, CortexError, Misconfigured
 from cortex.system.terminal import escape_controls, print_text
 
 #: bytes of the note that names a folder's project
@@ -104,9 +98,7 @@ def show_location(options: Namespace) -> int:
 
 def declare_rotate(parser: Parser) -> None:
     parser.add_argument(
-        "--reseal",
-        action="store_true",
-        help="also encrypt each project again, with a new key of its own",
+        "--reseal", action="store_true", help="also encrypt each project again, with a new key of its own"
     )
 
 

@@ -21,6 +21,7 @@ from cortex.front.http.page.parts.query_filters import (
     narrow,
     read_filters,
 )
+from cortex.front.text.values import count
 from cortex.query.leaf import whole_words
 from cortex.system.errors import BadRequest
 
@@ -146,7 +147,8 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     name = _NAME.fullmatch(query) if way == "words" and not switches else None
     try:
         answer, rows = await asyncio.gather(
-            visit.call(tool, arguments), _definitions(visit, name[1], arguments) if name else _no_rows()
+            visit.call(tool, arguments),
+            _definitions(visit, name[1], arguments) if name else asyncio.sleep(0, []),
         )
     except BadRequest as error:
         return nothing | {"fault": str(error)}
@@ -218,10 +220,6 @@ def _question(
         case = "(?-i)" if "case" in switches else ""
         return "cortex_exact", arguments | {"query": case + source, "match_type": "regex"}
     return "cortex_exact", arguments | {"query": " ".join([query, *(f"{name}:yes" for name in switches)])}
-
-
-async def _no_rows() -> list[dict[str, Any]]:
-    return []
 
 
 async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -333,21 +331,14 @@ def _structure_rows(rows: list[dict[str, Any]], language: str) -> list[ResultRow
             (language, f"column {row['column']}"),
             "",
             code.lines_of(row["text"], language, row["start_line"], [(0, len(row["text"]))]),
-            [Bar("matches the pattern", _length(row), 0.0), *_variables(row)],
+            [
+                Bar("matches the pattern", count(row["end_line"] - row["start_line"] + 1, "line"), 0.0),
+                *(Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()),
+            ],
             bool(row.get("stale")),
         )
         for row in rows
     ]
-
-
-def _length(row: Mapping[str, Any]) -> str:
-    lines = row["end_line"] - row["start_line"] + 1
-    return "1 line" if lines == 1 else f"{lines} lines"
-
-
-def _variables(row: Mapping[str, Any]) -> list[Bar]:
-    """Return the match of each variable in the pattern."""
-    return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
 VIEW = View(

@@ -150,7 +150,7 @@ class RemoteServer:
             answer = orjson.loads(await _read_bounded(reply))
             if not isinstance(answer, dict):
                 raise ConnectionLost("The server's answer is no message of MCP.", sent=True)
-            await say(_line(answer | {"id": message["id"]}))
+            await say(orjson.dumps(answer | {"id": message["id"]}).decode() + "\n")
             return True
         async for event in _events(reply):
             if not event.data:
@@ -391,10 +391,6 @@ def _answers(data: str, number: Any) -> bool:
         message = orjson.loads(data)
         return "method" not in message and message.get("id") == number
     return False
-
-
-def _line(message: Message) -> str:
-    return orjson.dumps(message).decode() + "\n"
 
 
 def _header_value(name: str) -> str:
