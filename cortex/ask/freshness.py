@@ -322,9 +322,7 @@ class Freshness:
         return self._stems
 
     def saved_ns(self, path: str) -> int:
-        """Return when a file was last saved before the indexer read it, in nanoseconds of the
-        epoch; 0 for an unknown file.
-        """
+        """Return when a file was saved that the indexer read, in ns; 0 for an unknown file."""
         record = self._listing().files.get(path)
         return record.mtime_ns if record else 0
 
@@ -387,9 +385,7 @@ class Freshness:
         return f" Its repository has worktrees, each a project of its own: {named}." if named else ""
 
     def _say_full(self) -> str:
-        """Return a sentence when the folder of the index is read-only or its disk full: its writers
-        cannot report that themselves.
-        """
+        """Return a sentence if the index cannot be written, which its writers cannot report."""
         if self._config.read_only:
             return (
                 f"{self._home} cannot be written: answers come from its index, and saved files are not indexed. Make "

@@ -73,9 +73,7 @@ class MemoryContext:
     glance_s: float = GLANCE_S
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the answer of a running set within `glance_s`; None when none runs, or it is late
-        or fails. Starts no set.
-        """
+        """Return a running set's answer within `glance_s`; None without one in time."""
         client = self.near.client() if self.near else None
         if self.near is None or client is None:
             return None
@@ -149,10 +147,7 @@ def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> StillStartin
 
 
 def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as valid JSON: without lone surrogates, which no text may hold.
-
-    Raises BadRequest for values that JSON cannot hold.
-    """
+    """Return the arguments as valid JSON, without lone surrogates. Raises BadRequest."""
     try:
         orjson.dumps(arguments)
     except (orjson.JSONEncodeError, RecursionError):

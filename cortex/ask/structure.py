@@ -100,9 +100,7 @@ async def outline(context: QueryContext, question: OutlineSearch) -> dict[str, A
 
 
 def _mark_stale(raw: bytes) -> dict[str, Any]:
-    """Return a result of a changed file without the lines around it: they have moved, and the lines
-    now in their place are different.
-    """
+    """Return the result of a changed file without lines around it, which have moved."""
     result: dict[str, Any] = drop_text(orjson.loads(raw))
     result.pop("context", None)
     for site in result.get("sites", ()):

@@ -54,9 +54,7 @@ async def call_with_index(
 
 
 async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S, show: Show = show_nothing) -> bool:
-    """Wait until the whole project is served, at most `patience_s`. Return False at once where it
-    is served already, or will not be.
-    """
+    """Wait until all is served, at most `patience_s`; False if it was, or will not be."""
     freshness = link.freshness
     if freshness.serves_all(freshness.current()) or not _is_to_come(link):
         return False

@@ -42,9 +42,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The command line of a tool, the output of its answer, and its short form for agents. The tool
-    defines everything else.
-    """
+    """The command line of a tool, the text of its answer, its short form for agents."""
 
     #: an answer without a list of results is never empty
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer.get("results", True))

@@ -120,10 +120,7 @@ class NamedProjects(ABC):
 
 
 class OpenProjects(NamedProjects):
-    """The project of `link`, and others that are opened at their first call.
-
-    `roots`: further folders that the client works in.
-    """
+    """The project of `link`, and others opened at their first call; `roots`: the client's."""
 
     def __init__(self, link: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own_link, self._roots, self._make = link, roots, make

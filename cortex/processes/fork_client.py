@@ -109,9 +109,7 @@ class ForkServer:
         return self._process is not None and not self._is_ready
 
     def tend(self, now: float) -> str:
-        """Handle the fork server's end, start it when it is due, and check whether it is ready;
-        return a log line, "" if nothing happened.
-        """
+        """Handle the fork server's end, start and readiness; return a log line or ""."""
         if self._process is None:
             return self._start(now) if now >= self._due else ""
         if (code := self._process.poll()) is not None:
@@ -202,10 +200,7 @@ def may_fork() -> bool:
 
 
 def reap_orphans(ours: Collection[int]) -> None:
-    """Reap the dead orphans that this process has adopted, so that they do not stay as zombies.
-
-    `ours`: process numbers that other code reaps.
-    """
+    """Reap adopted orphans, so that no zombies stay, but `ours`, which others reap."""
     with contextlib.suppress(ChildProcessError):  # no child is left
         while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if ended.si_pid in ours:

@@ -175,9 +175,7 @@ def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool 
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a process in a sandbox: no token, and no variables of other
-    programs. The process makes no sandbox itself.
-    """
+    """Return the environment in a sandbox: no tokens, none of other programs."""
     variables = {
         name: value
         for name, value in os.environ.items()

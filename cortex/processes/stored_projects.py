@@ -68,9 +68,7 @@ def list_stored_projects() -> list[StoredProject]:
 
 
 def remove(project: StoredProject) -> None:
-    """Remove the stored data of a project. Raises Unavailable if a process serves it by now, or if
-    it cannot be removed.
-    """
+    """Remove a project's stored data. Raises Unavailable if it is served, or cannot be removed."""
     if _is_served(project.home):
         raise Unavailable(
             f"What is kept of {project.root or project.home} is in use; `cortex down` ends its workers."
@@ -94,9 +92,7 @@ def _read_project(home: Path) -> StoredProject:
 
 
 def _read_sealed(store: Path) -> StoredProject:
-    """Return the project of a sealed folder. Its root is readable, in the plain folder in memory,
-    only while a process uses it.
-    """
+    """Return a sealed project; its root is known only while a process uses it."""
     size, newest, _ = measure(store)
     with contextlib.suppress(CortexError):
         return StoredProject(

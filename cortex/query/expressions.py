@@ -80,9 +80,7 @@ _EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
 
 
 class _ExpressionParser:
-    """A pass over the expression. A sequence consists of runs of literal text, each in a few
-    variants, and of other pieces between them.
-    """
+    """A pass over an expression: runs of literal text in a few variants, and the rest."""
 
     def __init__(self, pattern: str, *, multiline: bool) -> None:
         self.pattern = pattern

@@ -19,9 +19,7 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class QueryParser:
-    """A pass over the tokens of `query`. `boolean` is set by an operator; `switches` has the names
-    of `case:yes` and `word:yes`.
-    """
+    """A pass over a query's tokens. `boolean`: an operator; `switches`: `case:yes`, …."""
 
     def __init__(self, query: str) -> None:
         self.boolean = False

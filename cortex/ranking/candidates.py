@@ -99,9 +99,7 @@ class Candidates:
 
 
 def collect(replies: Sequence[Signals]) -> Candidates | None:
-    """Join the replies to one candidate for each row key; the order of the replies does not matter.
-    None without candidates.
-    """
+    """Join the replies by row key, in any order of the replies; None without candidates."""
     if not replies:
         return None
     files: dict[str, int] = {}
@@ -179,9 +177,7 @@ def _split_names(names: Collection[str]) -> tuple[list[str], list[str]]:
 
 
 def _are_plain(names: Iterable[str]) -> bool:
-    """Whether all names are paths of a single project. One test of all names takes as long as a
-    call for each of a few.
-    """
+    """Whether all names are a single project's paths, tested at once for speed."""
     return OF not in "".join(names)
 
 

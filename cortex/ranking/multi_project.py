@@ -25,9 +25,7 @@ _NOT_LANES = ("references", "file_references", "foreign")
 
 
 def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:
-    """Join the text workers' replies, by project number: of each lane the best `limit` chunks of
-    all. None without replies.
-    """
+    """Join replies by project number: each lane's best `limit` chunks, None for none."""
     if not replies:
         return None
     every = _concatenate(replies, {})

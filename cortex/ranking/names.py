@@ -123,9 +123,7 @@ def _is_cut(piece: str) -> bool:
 
 
 def is_short_form(piece: str, word: str) -> bool:
-    """Whether `piece` is a short form of the longer `word`: its beginning, or some of its
-    consonants. Both in lower case.
-    """
+    """Whether `piece` is a short form of `word` (lower case): its beginning, some consonants."""
     if len(piece) < SHORT_CHARS_MIN:
         return False
     if word.startswith(piece):

@@ -137,9 +137,7 @@ def cite(places: Sequence[Place], located: Located) -> Signals | None:
 
 
 def define(signals: Signals, place: int) -> Signals | None:
-    """Return the signal "defx" of chunks that define the question's name with number `place`; None
-    if none does, or too many.
-    """
+    """Return "defx" of chunks that define name number `place`; None if none or too many."""
     values = signals.row("defx")
     defining = np.flatnonzero(values)
     if not 0 < len(defining) <= DEFINITIONS_MAX:

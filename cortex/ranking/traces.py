@@ -149,9 +149,7 @@ def _nearby_name(text: str, start: int, end: int) -> str:
 
 
 def short_name(name: str | None) -> str:
-    """Return the last part of a name: `main.(*Server).handle` → handle, `Store#load` → load; "" for
-    names without meaning.
-    """
+    """Return a name's last part: `main.(*Server).handle` → handle, `Store#load` → load."""
     if not name or name.startswith("<"):
         return ""
     parts = [piece for piece in re.split(r"::|[.#$/()*<>\s]+", name) if piece and not _HASH.fullmatch(piece)]

@@ -108,9 +108,7 @@ class Config:
 
     @property
     def home(self) -> Path:
-        """The project's folder in the user's cache, in memory if it is sealed: all files that
-        Cortex makes are below it.
-        """
+        """The project's folder in the cache, in memory if sealed, with all that we make."""
         sealing = self.sealing
         return sealing.home if sealing else cache_home(self.root, self.root_id)
 
@@ -157,9 +155,7 @@ class Config:
 
     @property
     def store(self) -> Store | None:
-        """The store of an index that many machines share: this one has a copy of its small files
-        alone. None: the index is here.
-        """
+        """The store of an index shared by machines, None for an index that is here."""
         return self.plug.store if self.plug else None
 
     @property
@@ -206,9 +202,7 @@ class Config:
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of this project's sockets and locks: short, private, a separate folder for
-        each protocol and each cache folder.
-        """
+        """The folder of sockets and locks: short, private, for each protocol and cache."""
         return runtime_base() / f"{runtime_id(self.root)}-p{PROTOCOL}"
 
     @property
@@ -412,9 +406,7 @@ def _person_layers(flags: Layer | None) -> list[tuple[str, Layer]]:
 
 
 def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
-    """Return the engine of another package that the person's own `layers` choose; None for the
-    built-in ones. Raises Misconfigured.
-    """
+    """Return the plug that the person's own `layers` choose, None for built-in engines."""
     chosen = [(source, {"engines": layer["engines"]}) for source, layer in layers if "engines" in layer]
     if not chosen:
         return None
@@ -482,9 +474,7 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
 
 
 def _with_off(section: str, fields: Any) -> Any:
-    """Return the settings of a section with a bare `off`, which YAML reads as `false`, as the word
-    where that is a value.
-    """
+    """Return settings with the word for a bare `off`, which YAML reads as `false`."""
     if section not in SECTIONS or not isinstance(fields, dict):
         return fields
     hints = get_type_hints(SECTIONS[section])

@@ -92,9 +92,7 @@ class Embedding:
 
     @property
     def quick(self) -> bool:
-        """Whether embedding a query is so cheap (0.04 ms) that the vector worker does it itself,
-        and no embed worker is needed.
-        """
+        """Whether queries embed so fast (0.04 ms) that the vector worker does it itself."""
         return self.provider == "static"
 
 

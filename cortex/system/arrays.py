@@ -30,9 +30,7 @@ def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | me
 
 
 def from_frame(name: str, dtype: Any, shape: Sequence[Any], data: memoryview) -> tuple[Array, int]:
-    """Return (the array of `to_frame`, read-only; its bytes), read from the start of `data`. Raises
-    ValueError if it is none.
-    """
+    """Return (array of `to_frame`, read-only; its bytes) from `data`. Raises ValueError."""
     import numpy as np
 
     if dtype not in _DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):

@@ -70,9 +70,7 @@ def read_plain(path: Name, bytes_max: int) -> bytes:
 
 
 def read_ours(path: Name, bytes_max: int) -> bytes:
-    """Read a whole file, opened as by `open_ours`. Raises OSError as it does, and if the file has
-    more than `bytes_max` bytes.
-    """
+    """Read a whole file as `open_ours` opens it; OSError above `bytes_max` bytes."""
     with open_ours(path) as file:
         if os.fstat(file.fileno()).st_size > bytes_max:
             raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
@@ -233,17 +231,13 @@ def remove(path: Name) -> None:
 
 
 def remove_empty(folder: Name) -> None:
-    """Remove an empty folder; one with content, or anything else, stays. Raises OSError if the
-    parent belongs to another user.
-    """
+    """Remove an empty folder; anything else stays. Raises OSError in another's folder."""
     with _own_parent(folder) as (parent, name), contextlib.suppress(OSError):
         folder_operations.rmdir_in(parent, name)
 
 
 def remove_tree(path: Name) -> None:
-    """Remove a folder with its content, as `rm -r` does; of a link only the link. A missing path is
-    no error. Raises OSError.
-    """
+    """Remove a folder as `rm -r` does, of a link the link; missing is no error."""
     with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         info = folder_operations.stat_in(folder, name)
         if not stat.S_ISDIR(info.st_mode):

@@ -146,9 +146,7 @@ def send_now(descriptor: int, data: bytes) -> int:
 
 
 def hang_up_check(descriptor: int) -> Callable[[], bool]:
-    """Return a function that tells whether the writer of our pipe has closed it; always False where
-    the system does not report that.
-    """
+    """Return a function: whether our pipe's writer closed it; False if unknown."""
     if not hasattr(select, "poll"):
         return lambda: False
     poll = select.poll()
@@ -296,9 +294,7 @@ def find_program(name: str, path: str, *, windows: bool = WINDOWS) -> str | None
 
 
 def end_group(leader: int) -> None:
-    """Kill a process that was started with `detached_options`, and its descendants. Processes that
-    have ended are ignored.
-    """
+    """Kill a process of `detached_options` and its descendants, if they still run."""
     if WINDOWS:
         import subprocess
 
@@ -364,9 +360,7 @@ def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) 
 
 
 def lock_holders(path: Name) -> list[tuple[int, str]]:
-    """Return (process number, command line) of each process with a lock on the file, as far as the
-    system reports it: on Linux.
-    """
+    """Return (pid, command line) of the holders of a file's lock, known on Linux."""
     holders = dict[int, str]()
     with contextlib.suppress(OSError, ValueError):
         inode = os.stat(path).st_ino
@@ -474,9 +468,7 @@ def give_way(nice: int) -> None:
 
 
 def allot(seconds: float) -> None:
-    """Send SIGPROF after so much more processor time; 0 for no limit. Does nothing if the system
-    does not count processor time.
-    """
+    """Send SIGPROF after so much processor time (0: never), where that is counted."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -96,9 +96,7 @@ class Commits:
         self._silent: dict[tuple[str, str], float] = {}
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Start blaming the first of `paths` in a thread, unless all results are there and HEAD has
-        not moved. Returns at once.
-        """
+        """Begin to blame the first of `paths` in a thread, unless all results are there."""
         mark = git.mark_of_head(self._root)
         with self._lock:
             self._wanted = list(dict.fromkeys(paths))[:FILES_MAX]

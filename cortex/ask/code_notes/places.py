@@ -46,9 +46,7 @@ class Places:
     warnings: list[str] = field(default_factory=list)
 
     def store_arguments(self, files: Sequence[str] | None, anchors: Sequence[str] | None) -> dict[str, Any]:
-        """Return the arguments of memory's operation `store`. Files that the caller leaves out stay
-        as the note has them.
-        """
+        """Return the arguments of memory's `store`; files not given stay as the note has them."""
         arguments: dict[str, Any] = {"anchored": self.anchored or None, "spoken": self.spoken or None}
         arguments |= {"files": self.files} if files is not None else {}
         return arguments | ({"anchors": self.anchors} if anchors is not None or self.anchors else {})

@@ -237,9 +237,7 @@ def _function_of(scored: ScoredUnit) -> Function:
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
-    """Return the chain, and beside it as many functions as keep the usual length of an answer when
-    their variants are counted.
-    """
+    """Return the chain and so many functions that an answer keeps its length with variants."""
     functions: list[Function] = []
     size = 0.0
     for at, function in enumerate(flow.functions):
@@ -250,9 +248,7 @@ def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
 
 
 def _select_called(picture: Picture) -> list[Function]:
-    """Return the functions with their users in the answer: the flow's entry and its best function;
-    the target alone, if there is one.
-    """
+    """Return functions whose users are listed: the entry and the best one, or the target."""
     flow = picture.flow.functions
     if not flow:
         return []

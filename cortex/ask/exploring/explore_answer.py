@@ -47,9 +47,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The result of an exploration before it is cut. `focus`: function id → lines of the question;
-    `bodies`: the texts that have been read.
-    """
+    """An exploration before it is cut. `focus`: function → lines asked for; `bodies`: texts."""
 
     flow: Flow = field(default_factory=Flow)
     calls: Calls = field(default_factory=Calls)

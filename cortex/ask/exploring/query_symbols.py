@@ -57,9 +57,7 @@ def asks_for_users(query: str) -> bool:
 
 
 async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
-    """Return the functions that the graph knows by the names, one for a name; none for a name that
-    is ambiguous or unknown. Raises NotReady.
-    """
+    """Return the function that the graph knows by each name; none for unclear names."""
     if not names:
         return []
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])

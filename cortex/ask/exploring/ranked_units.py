@@ -43,9 +43,7 @@ class RankedUnits:
 
 
 async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
-    """Return the ranked units of a question; None where the index has none. Raises as
-    `answer_with_code`, and NotReady.
-    """
+    """Return the ranked units of a question; None where the index has none."""
     if turn.context.config.store:  # a store holds no units: no lane is asked in vain
         return None
     reading = read_question(question.query)

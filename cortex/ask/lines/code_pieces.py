@@ -48,9 +48,7 @@ _QUOTES = ('"""', "'''", 'r"""', "r'''")
 
 
 class Row(NamedTuple):
-    """A row of the outline: the first and last line that it stands for, and the beginning of their
-    code with its indentation.
-    """
+    """A row of the outline: its first and last line, and the beginning of their code."""
 
     first: int
     last: int
@@ -205,9 +203,7 @@ def _add_blocks(
     max_bytes: int,
     bounds: Bounds,
 ) -> Pieces:
-    """Return the pieces with as many blocks as fit. `start`: the pieces without them, their lines,
-    and the signature's.
-    """
+    """Return pieces with the blocks that fit; `start`: those without, lines, signature."""
     pieces, shown, signature = start
     count = 0
     for block in best:
@@ -252,9 +248,7 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
 
 
 def _last_statement(body: Body, end: int) -> set[int]:
-    """Return the lines of the last statement between the head of a definition and the line `end`:
-    below a long decorator.
-    """
+    """Return the lines of the last statement up to `end`, below a long decorator."""
     margin = indentation_of(body.lines[body.head])
     for number in range(end - 1, body.head - 1, -1):
         line = body.lines[number]
@@ -277,9 +271,7 @@ def _lines_in(body: Body, block: Block) -> set[int]:
 
 
 def _lines_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]:
-    """Return the own lines of the blocks around a block: all that is in no block inside of them, as
-    `for each in all:`, `else:` and `}`.
-    """
+    """Return lines around a block that are in no block inside, as `else:` and `}`."""
     lines: set[int] = set()
     for outer in blocks:
         if outer[2] < inner[2] and outer[0] <= inner[0] and inner[1] <= outer[1]:

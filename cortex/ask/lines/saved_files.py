@@ -80,9 +80,7 @@ class SavedFiles:
             return ""
 
     def _read_digests(self) -> Mapping[str, FileDigest]:
-        """Return the digests of all files. They are read for a doubt alone: such a table takes as
-        much memory as all other fields.
-        """
+        """Return the digests of all files, read in doubt alone: they take much memory."""
         try:
             raw = files.read_ours(self._manifest, MANIFEST_BYTES_MAX)
             return msgspec.json.decode(raw, type=Listing[FileDigest]).files

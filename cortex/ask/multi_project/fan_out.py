@@ -286,9 +286,7 @@ def add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
-    """Return the word counts of all projects, which each needs before it scores; none for a single
-    turn. Raises NotReady.
-    """
+    """Return all projects' word counts, needed to score; none for a single turn."""
     if len(fan_out.turns) < 2:
         return NO_COUNTS
 

@@ -32,9 +32,7 @@ Row = dict[str, Any]
 
 
 def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
-    """Return a row for each definition, by line; where they do not fit, the inner ones and the data
-    are left out first.
-    """
+    """Return a row for each definition; of too many, inner ones and data are left out."""
     ordered = sorted(definitions, key=lambda definition: (definition.start, -definition.end))
     rows = [
         (_rank(definition), _row(definition.start, definition.end, _text(definition)))

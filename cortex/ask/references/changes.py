@@ -123,9 +123,7 @@ def _changed_lines(changed: set[int], lines: dict[int, str], hunk: Any) -> tuple
 
 
 async def find_touched(turn: Turn, changes: Sequence[Change]) -> TouchedCode:
-    """Return the indexed code that the hunks change. Raises NotReady, and Unavailable when no
-    worker with rows answers.
-    """
+    """Return the indexed code that the hunks change. Raises NotReady, Unavailable."""
     paths = list(dict.fromkeys(change.path for change in changes))
     indexed_paths = await _locate(turn, paths[:FILES_MAX])
     used = [change for change in changes if change.path in indexed_paths][:HUNKS_MAX]

@@ -153,9 +153,7 @@ async def find_users(turn: Turn, function: Function) -> Users:
 
 
 async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
-    """Return the users of a target. `importing`: search the file's importers always, not only where
-    no test calls the target.
-    """
+    """Return a target's users. `importing`: its importers also where a test calls it."""
     (callers, cut), (importers, _), namesakes, documents, mentioning = await asyncio.gather(
         _find_callers(turn, target),
         _find_importers(turn, target) if importing else asyncio.sleep(0, ([], False)),
@@ -253,9 +251,7 @@ async def _find_importers(turn: Turn, target: Target) -> tuple[list[Entry], bool
 
 
 async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
-    """Return (each caller of the target's definitions once, those of the first definition first;
-    whether there are more).
-    """
+    """Return (each caller once, the first definition's first; whether there are more)."""
     stem = stem_of(target.path)
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
     searches = [

@@ -180,9 +180,7 @@ async def find_uses_of(
     offset: int = 0,
     max_tokens: int = TOKENS,
 ) -> dict[str, Any]:
-    """Return the uses of each of the meanings as `sites`, the other lines with their name as
-    `elsewhere`, and `notes`. Raises NotReady.
-    """
+    """Return the uses of the meanings as `sites`, other lines as `elsewhere`, `notes`."""
     words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     if _CALLED_BY_LANGUAGE.fullmatch(word):
@@ -368,9 +366,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
 async def _rows(
     turn: Turn, operation: GraphOperation, target: str, depth: int, usage: Uses
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return (the rows of all pages of the graph's answer, the unresolved uses). `usage` learns
-    whether rows are missing.
-    """
+    """Return (all pages' rows, unresolved uses); `usage` learns whether rows are missing."""
     rows: list[dict[str, Any]] = []
     unresolved: dict[str, Any] = {}
     offset = 0

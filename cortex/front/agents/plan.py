@@ -269,9 +269,7 @@ def _missing_folders(path: Path) -> list[str]:
 
 
 def disconnect(names: Iterable[str], among: Callable[[record.Entry], bool] = lambda _: True) -> Plan:
-    """Plan the removal of the agents' recorded pieces that are `among` them. A refused piece stays
-    in the record. Raises Misconfigured.
-    """
+    """Plan to remove the agents' pieces that are `among` them; refused ones stay in the record."""
     plan, gone = Plan({}, record.read(), []), set(names)
     for entry in reversed(plan.entries.copy()):
         if not gone & set(entry.agents) or not among(entry):
@@ -298,9 +296,7 @@ def is_of_user(entry: record.Entry) -> bool:
 
 
 def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
-    """Remove a recorded piece from the file. Raises NotUnderstoodError if the piece was edited and
-    has no structure to find it by.
-    """
+    """Remove a recorded piece. Raises NotUnderstoodError if an edited one cannot be located."""
     text = file.after
     if text is not None:
         text = text.replace(entry.piece, "") if text.count(entry.piece) == 1 else _remove_edited(text, entry)

@@ -80,9 +80,7 @@ def git_folder_of(root: Path) -> Path | None:
 
 
 def origin_of(root: Path) -> str:
-    """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
-    it has none, and without git.
-    """
+    """Return a repository's origin as host/owner/name from its configuration, or ""."""
     _, common = _find_repository(root)
     return _origin_in(common) if common else ""
 
@@ -178,9 +176,7 @@ def _real_folder(base: Path, pointer: str) -> Path | None:
 
 
 def _read_pointer(path: Path) -> str:
-    """Return the content of one of git's pointer files without the line ends after it; "" if it
-    cannot be read, or is too long.
-    """
+    """Return a pointer file's content without line ends; "" if unreadable or too long."""
     try:
         raw = files.read_plain(path, POINTER_BYTES_MAX + 1)
     except OSError:

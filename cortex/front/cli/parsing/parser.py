@@ -150,9 +150,7 @@ def seconds_of(duration: str, option: str) -> float:
 
 
 class _Setting(argparse.Action):
-    """Sets the variable `const`, (name, value), for this process and its children, as every
-    configuration that they load.
-    """
+    """Sets the variable `const`, (name, value), for all configurations of this process tree."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(nargs=0, **settings)

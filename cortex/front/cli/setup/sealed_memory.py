@@ -35,9 +35,7 @@ def declare_recover(parser: Parser) -> None:
 
 
 def encrypt(options: Namespace) -> int:
-    """Seal memory from now on, and print a recovery key. Raises CortexError; the next start
-    completes an interrupted run.
-    """
+    """Seal memory and print a recovery key; the next start completes an interrupted run."""
     from cortex.memory.store.driver import sqlcipher
     from cortex.memory.store.sealed import seal_folder
 

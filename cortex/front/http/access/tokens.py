@@ -224,9 +224,7 @@ class Tokens:
         return self._find(lambda digest: hmac.compare_digest(mark, mark_of(digest)))[1]
 
     def _find(self, matches: Callable[[str], bool]) -> tuple[Bearer, str]:
-        """Return the bearer and the digest that match; all digests are compared, each in constant
-        time. Raises WrongToken.
-        """
+        """Return bearer and digest that match, all compared in constant time. Raises WrongToken."""
         match: tuple[Bearer, str] | None = None
         ended = ""
         own_digest = self._current_own()
@@ -245,9 +243,7 @@ class Tokens:
         return match
 
     def _current_own(self) -> str:
-        """Return the digest of the user's token, "" for none. A changed file is read again; the
-        environment takes precedence.
-        """
+        """Return the digest of the user's token, or ""; the environment wins over the file."""
         stamp = _file_stamp(self._place)
         if stamp != self._own_stamp:
             self._own_digest, self._own_stamp = "", stamp
@@ -320,9 +316,7 @@ def _check_token(token: str, where: str) -> str:
 
 
 def _create(place: Path, token: str) -> str:
-    """Create the file of the token and return the token. Raises FileExistsError, and Misconfigured
-    when it cannot be written.
-    """
+    """Create the file of the token; return the token. Raises FileExistsError, Misconfigured."""
     try:
         files.make_folder(place.parent, anywhere=True)
         files.create(place, token.encode())

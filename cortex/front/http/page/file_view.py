@@ -98,9 +98,7 @@ async def outline(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"changed"}: the commit that last changed the lines `first` to `last`, "" where git
-    does not tell in time.
-    """
+    """Return {"changed"}: the last commit of the lines, "" where git does not tell in time."""
     path, entry = await _listed(visit, body)
     config = visit.hosted.config
     first = _line_of(body, "first")
@@ -111,9 +109,7 @@ async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def blame(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"runs"} of the page that begins with line `first`: [first line, last line, commit],
-    none where git does not tell in time.
-    """
+    """Return {"runs"}: [first line, last line, commit] each; none where git is too slow."""
     path, entry = await _listed(visit, body)
     lines = await asyncio.to_thread(_read, visit.hosted.config, path, entry)
     commits = await _blamed(visit.hosted.config.root, path)
@@ -160,9 +156,7 @@ async def symbol(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _definitions(visit: Visit, path: str, number: int, name: str) -> list[dict[str, Any]]:
-    """Return the definitions that a name on a line means: the call's target in the graph, the
-    definition around the line, or all of that name.
-    """
+    """Return the meanings of a name on a line: by its call, the definition around, or by name."""
 
     async def ask(operation: str, target: str, **more: Any) -> dict[str, Any]:
         arguments = {"operation": operation, "target": target, "include_context": False, "detail": "full"}

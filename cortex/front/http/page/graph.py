@@ -199,9 +199,7 @@ def _empty_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _for_people(sentence: str) -> str:
-    """Return the sentences of an answer that name no tool or argument of agents: the page has
-    controls of its own for them.
-    """
+    """Return the sentences that name no agents' tool or argument: the page has its own controls."""
     sentences = re.split(r"(?<=[.;]) ", sentence)
     plain = " ".join(clause for clause in sentences if not _AGENTS_WORDS.search(clause)).strip()
     return re.sub(r";$", ".", plain)

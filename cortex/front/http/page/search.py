@@ -223,9 +223,7 @@ def _question(
 
 
 async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the results that define a name as written, source code before tests: a reader of code
-    looks for them first.
-    """
+    """Return results that define a name, code before tests, as readers look for them first."""
     wanted = {"query": f"{name} symbols:{name}", "limit": RESULTS_MAX, "facets": False}
     rows = (await visit.call("cortex_exact", {**arguments, **wanted}))["results"]
     defining = [row for row in rows if name in row["chunk"]["metadata"].get("symbols", ())]

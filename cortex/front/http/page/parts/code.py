@@ -45,9 +45,7 @@ class CodeLine:
 def lines_of(
     text: str, language: str, first: int, spans: Iterable[Span] = (), *, is_file: bool = False
 ) -> list[CodeLine]:
-    """Return the lines of `text`, numbered from `first`. `spans`: marked ranges (start, end).
-    `is_file`: the text begins where its file does.
-    """
+    """Return numbered lines; `spans`: marked (start, end); `is_file`: `text` begins the file."""
     marks = _merge_spans(spans)
     lines: list[CodeLine] = []
     pieces: list[Piece] = []
