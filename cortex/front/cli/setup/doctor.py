@@ -4,17 +4,14 @@ workers.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
-import json
 import os
 import platform
 import re
 import shlex
 import shutil
-import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,7 +20,7 @@ from cortex.front.cli.running.sets import SESSIONS
 from cortex.front.cli.setup.key import say_sealed
 from cortex.front.cli.status import faults, memory_state, skip_and_remark_counts
 from cortex.generation.contract import Folder, is_ours, say_waiting, waiting_files
-from cortex.processes import attach, starting
+from cortex.processes import attach, starting, stored_projects
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
@@ -43,8 +40,6 @@ _NAME = re.compile(r"[\w.-]*")
 FREE_BYTES_MIN = 500 * 1024 * 1024
 #: names that an earlier version used in the project, besides chunk and graph files
 OLD_NAMES = ("index", "manifest.json", "run")
-#: bytes of the note that names a cache folder's project: one path
-NOTE_BYTES_MAX = 64 * 1024
 #: cache folders of missing projects that are named
 GONE_NAMED = 5
 
@@ -228,33 +223,15 @@ def _cache(_config: Config) -> tuple[State, str]:
     if not base.is_dir():
         return "fine", f"nothing is kept in {base}"
     folders = [base / name for name in sorted(files.names(base))]
-    gone = [folder for folder in folders if (root := _root_of(folder)) and not root.is_dir()]
+    gone = [folder for folder in folders if (root := stored_projects.root_of(folder)) and not root.is_dir()]
     if not gone:
         return "fine", f"every folder in {base} has its project"
-    size = sum(info.st_size for folder in gone for info in _files_below(folder)) / 1e6
+    size = sum(stored_projects.measure(folder)[0] for folder in gone) / 1e6
     names = ", ".join(folder.name for folder in gone[:GONE_NAMED]) + (" …" if len(gone) > GONE_NAMED else "")
     return (
         "odd",
         f"{len(gone)} in {base} ({size:.0f} MB) are of projects that were moved or deleted: {names}.",
     )
-
-
-def _root_of(folder: Path) -> Path | None:
-    """Return the project of a cache folder; None when its note is missing or unreadable."""
-    try:
-        note = json.loads(files.read_ours(folder / "project.json", NOTE_BYTES_MAX))
-        return Path(note["root"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _files_below(folder: Path) -> Iterator[os.stat_result]:
-    with contextlib.suppress(OSError):
-        for name, info in files.entries(folder).items():
-            if stat.S_ISREG(info.st_mode):
-                yield info
-            elif stat.S_ISDIR(info.st_mode):
-                yield from _files_below(folder / name)
 
 
 def _sockets(config: Config) -> tuple[State, str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cortex.front.cli.parsing.parser import Parser
+from cortex.front.cli.setup.hooks import ask_consent
 from cortex.generation.contract import project_files, say_waiting
 from cortex.settings.config import TRUST_ALL, read_project
 from cortex.settings.consent import chunk_consent
@@ -127,8 +128,4 @@ def _agrees(question: str) -> bool:
             "`cortex trust` asks a person, and there is no terminal; run it in one. For "
             f"settings, --yes counts as well; for files of other programs, {VARIABLE}=1."
         )
-    try:
-        answer = input(f"{question} [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")
+    return ask_consent(question)
