@@ -17,7 +17,7 @@ from typing import Any
 
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.lines.current_lines import read_file
-from cortex.front.http.page.frame import Action, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, number_in, text_of
 from cortex.front.http.page.parts import code, sources
 from cortex.generation.manifest import Entry
 from cortex.settings.config import Config
@@ -74,7 +74,7 @@ async def show(visit: Visit) -> dict[str, Any]:
     }
     if not is_file:
         return values
-    first = _number(visit.query.get("from", ""))
+    first = max(1, number_in(visit.query.get("from", ""), 1))
     lines = await asyncio.to_thread(_read, config, path, entries[path])
     shown = await asyncio.to_thread(_coloured, lines, sources.language(path), first)
     following = first + LINES_MAX
@@ -268,11 +268,6 @@ def _parents(folder: str) -> list[tuple[str, str]]:
 @functools.lru_cache(maxsize=4)
 def _commits(root: Path) -> Commits:
     return Commits(root, BLAME_S)
-
-
-def _number(text: str) -> int:
-    """Return the number of a line in an address; 1 for none."""
-    return max(1, int(text[:7])) if text.isascii() and text.isdecimal() else 1
 
 
 def _line_of(body: Mapping[str, Any], name: str) -> int:

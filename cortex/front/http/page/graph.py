@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Action, View, Visit, form_address, text_of
+from cortex.front.http.page.frame import Action, View, Visit, form_address, number_in, text_of
 from cortex.system.errors import BadRequest
 from cortex.terms.code.ambiguous_candidates import candidates_of
 
@@ -70,12 +70,11 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 def _read_query(query: Mapping[str, str]) -> GraphQuery:
     way = query.get("way", "around")
-    depth = query.get("depth", "")
     return GraphQuery(
         query.get("of", "").strip(),
         way if way in WAYS else "around",
         query.get("to", "").strip(),
-        min(max(int(depth[:3]), 1), LEVELS_MAX) if depth.isascii() and depth.isdecimal() else LEVELS,
+        min(max(number_in(query.get("depth", ""), LEVELS), 1), LEVELS_MAX),
     )
 
 
