@@ -65,10 +65,7 @@ def _kind_of(cls: type) -> _Kind:
 def encode(
     message: Message, request: int = 0, deadline: float = 0.0, *, max_bytes: int = MESSAGE_BYTES_MAX
 ) -> bytes:
-    """Return the frame of `message`.
-
-    Raises TooLarge above `max_bytes`, TypeError for an array of a dtype without wire form.
-    """
+    """Return the frame of `message`. Raises TooLarge above `max_bytes`, TypeError for dtypes."""
     name = type(message).__name__
     kind = _kind_of(_CLASSES[name])
     raw: list[Frame] = []

@@ -51,7 +51,6 @@ class Lanes:
 
     @property
     def replies(self) -> list[Signals]:
-        """The replies that came."""
         return [lane for lane in (self.text, self.vector) if lane is not None]
 
     @property

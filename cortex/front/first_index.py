@@ -31,7 +31,6 @@ Show = Callable[[], contextlib.AbstractContextManager[Callable[["Freshness"], No
 
 @contextlib.contextmanager
 def show_nothing() -> Iterator[Callable[[Freshness], None]]:
-    """Show no progress."""
     yield lambda _freshness: None
 
 

@@ -139,6 +139,5 @@ def _as_literal(text: str) -> Parsed:
 
 
 def _word_query(text: str) -> Parsed | None:
-    """Return a query for all words of a text in one chunk."""
     words = [match[0] for match in re.finditer(r"\w+", text)]
     return Parsed(conjoin([Term("text", word) for word in words]), "exact") if words else None

@@ -111,7 +111,6 @@ def score_candidates(
 def signal_values(
     question: str, profile: QuestionProfile, candidates: Candidates, smax: Array
 ) -> dict[str, Array]:
-    """Return signal → values for all files."""
     descriptions, stems, folders = share_names(profile, candidates.paths)
     penalty = ASKED_PENALTY if profile.tests else 1.0
     test, example, foreign = _KINDS[:, [description.kinds for description in descriptions]]

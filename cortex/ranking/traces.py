@@ -121,7 +121,6 @@ def is_python_frame(line: str) -> bool:
 
 
 def is_frame(line: str) -> bool:
-    """Whether a line is only a frame."""
     return bool(_HEAD.match(line) or _FRAME.match(line.strip()))
 
 
@@ -172,9 +171,7 @@ def file_stem(path: str) -> str:
 
 
 def _is_no_file(path: str, behind: str) -> bool:
-    """Whether a match is no file: `example.com:443` has an ending that no source file has, and
-    `store.load(1)` is a call.
-    """
+    """Whether a match is no file: a host (`example.com:443`), or a call (`store.load(1)`)."""
     ending = path.rpartition(".")[2].lower()
     return ("/" not in path and ending in _HOSTS) or (
         behind == "(" and not re.fullmatch(KNOWN_ENDINGS, ending)

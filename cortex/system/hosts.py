@@ -418,7 +418,6 @@ def on_stop(loop: asyncio.AbstractEventLoop, then: Callable[[int], None]) -> Non
 
 
 def off_stop(loop: asyncio.AbstractEventLoop) -> None:
-    """Undo `on_stop`."""
     for number in STOP_SIGNALS:
         try:
             loop.remove_signal_handler(number)
@@ -489,9 +488,7 @@ def allotted(seconds: float) -> Iterator[None]:
 
 
 def bound_memory(bytes_max: int, pid: int = 0) -> None:
-    """Limit the data segment of this process, where the system has such a limit; on Linux, of
-    another process with `pid`.
-    """
+    """Limit the data segment of this process, on Linux of `pid`, where there is a limit."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

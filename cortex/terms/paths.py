@@ -380,9 +380,7 @@ def superseded(traits: Iterable[PathTraits], question: str, projects: Iterable[s
 
 
 def _stem_parts(path: str) -> list[str]:
-    """Return the lower-cased parts of the file's name without its extension, or of its folder's
-    name for a stem like `index`.
-    """
+    """Return the lower-cased parts of a file's stem, of its folder's for one like `index`."""
     *folders, name = path.split("/")
     stem = name[: name.rindex(".")] if "." in name[1:] else name
     if stem.lower() in EMPTY_STEMS and folders:

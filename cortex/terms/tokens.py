@@ -143,9 +143,7 @@ def plain_letters(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return `text` for the analyzer of whole words: underscores replaced, spaces between
-    characters of unspaced scripts.
-    """
+    """Return `text` for the analyzer of words: `_` replaced, unspaced scripts spaced."""
     hidden = text.replace("_", UNDERSCORE)
     return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", plain_letters(hidden))
 

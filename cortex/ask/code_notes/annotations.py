@@ -21,9 +21,7 @@ Answer = dict[str, Any]
 
 
 async def with_notes(context: QueryContext, answer: Answer, paths: Sequence[str]) -> Answer:
-    """Return the answer with `notes`: path → {"count", "best": ["#12 decision: Retries …"]};
-    unchanged where there are no notes.
-    """
+    """Return the answer with `notes`, if any: path → {"count", "best": ["#12 decision: …"]}."""
     places = await _fetch_places(context, list(dict.fromkeys(paths)), {})
     notes = {
         path: {

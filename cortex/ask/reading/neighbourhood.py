@@ -87,7 +87,6 @@ async def _is_about(turn: Turn, definition: Function, spot: FileLines) -> bool:
 
 
 def _members(owner: Function, definitions: list[Function]) -> tuple[Function, ...]:
-    """Return the functions of a type."""
     return tuple(
         other
         for other in definitions

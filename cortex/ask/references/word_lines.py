@@ -40,8 +40,6 @@ class _Line(NamedTuple):
 
 
 class WordLines(NamedTuple):
-    """The lines with a word, and whether there are more."""
-
     lines: dict[Place, _Line]
     truncated: bool
 

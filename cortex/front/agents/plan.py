@@ -43,9 +43,7 @@ class File:
 
 @dataclass(slots=True)
 class Plan:
-    """All changes; `entries`: the recorded entries that stay; `refused`: sentences about changes
-    that are not possible.
-    """
+    """All changes; `entries`: recorded ones that stay; `refused`: sentences on impossible ones."""
 
     files: dict[Path, File]
     entries: list[record.Entry]

@@ -55,10 +55,7 @@ class ProjectNames(Protocol):
 
 
 class Project:
-    """The project of a front with one client.
-
-    `link` is None until there is a project; `problem` then says how to set one.
-    """
+    """The project of a front with one client; without a `link`, `problem` says how to set one."""
 
     def __init__(self, link: OpenProjects | None, problem: str = "") -> None:
         self.link = link

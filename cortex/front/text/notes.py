@@ -32,9 +32,7 @@ _DRAWN = frozenset(
 
 
 def say_ago(moment: str, now: float) -> str:
-    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours"; `now` in seconds since the
-    epoch.
-    """
+    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours" from `now`, a POSIX time."""
     span = now - datetime.fromisoformat(moment).timestamp()
     for least, seconds, name in _SPANS:
         if abs(span) >= least:

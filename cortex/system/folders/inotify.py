@@ -67,7 +67,6 @@ class Notices:
 
     @property
     def paths(self) -> frozenset[str]:
-        """The watched paths."""
         return frozenset(self._paths.values())
 
     def watch(self, path: str | os.PathLike[str], bits: int) -> None:

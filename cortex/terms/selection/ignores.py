@@ -72,9 +72,7 @@ class GlobFault:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The last glob that matches a path: its line (1-based), and whether it ignores the path; a `!`
-    glob includes it again.
-    """
+    """The last glob that matches a path: its line (1-based), and whether it ignores the path."""
 
     line: int
     ignores: bool

@@ -79,9 +79,7 @@ class UnclosedError(MatchlessError):
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """One glob. `name` is the key of a glob without wildcards (see `lookup_keys`), `expression`
-    matches a whole path of any other.
-    """
+    """One glob: `name`, its key without wildcards (`lookup_keys`), else an `expression`."""
 
     includes: bool
     name: bytes = b""

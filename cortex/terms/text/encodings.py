@@ -202,7 +202,6 @@ def _read_wide(raw: bytes, named: Callable[[], str]) -> Text | None:
 
 
 def _read_other(raw: bytes, named: Callable[[], str]) -> Text | None:
-    """Read text that is not UTF-8."""
     for name in (declared_name(raw), named()):
         codec = find_codec(name)
         if codec and codec != "utf-8" and not codec.startswith(("utf-16", "utf-32")):

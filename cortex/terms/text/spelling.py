@@ -125,9 +125,7 @@ def _path_parts(path: str) -> list[str]:
 
 
 def fold_path(path: str) -> str:
-    """Return a path or name in lower case, with each letter and its marks as one character, and
-    without the dot of a capital I.
-    """
+    """Return a name in lower case, marks joined to letters, no dot of a capital I."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).replace("\u0130", "I").lower())
@@ -177,9 +175,7 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
 
 
 def read_pattern(glob: str) -> tuple[str, ...]:
-    """Return the globs that `glob` means where it is no name: with forward slashes and without
-    braces. `*.{ts,tsx}` gives two.
-    """
+    """Return the globs that `glob` means, with `/` and no braces: `*.{ts,tsx}` gives two."""
     rooted = glob[:1] == "/" and "\\" in glob and "/" not in glob[1:]
     glob = f"/{_forward_slashes(glob[1:])}" if rooted else _forward_slashes(glob)
     while glob.startswith("./"):

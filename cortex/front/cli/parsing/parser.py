@@ -170,11 +170,7 @@ def declare_sandbox(parser: Parser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of `cortex`.
-
-    `name` may have several words (`embed serve`); `run` returns the exit code, and raises
-    CortexError.
-    """
+    """One command, its `name` in one or several words; `run` returns the exit code."""
 
     name: str
     help: str

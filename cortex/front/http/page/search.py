@@ -77,8 +77,6 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One result for the page."""
-
     file: str
     line: int
     title: str
