@@ -32,9 +32,12 @@ from ipc.messages import (
     Filters,
     GraphSearch,
     Hit,
+    Locate,
+    Located,
     Message,
     NameSearch,
     PatternSearch,
+    Place,
     Several,
     is_repeatable,
 )
@@ -347,6 +350,12 @@ class Turn:
     ) -> dict[str, M]:
         """Return project → the reply to its own request. Raises as `fetch`."""
         return {name: await self.first_of(workers, request, kind, {}) for name, request in requests.items()}
+
+    async def locate(self, places: Sequence[Place], *, bare: bool = True) -> Located:
+        """Return the chunks at `places`, from the text worker, or else from the vector worker."""
+        request = Locate(tuple(places), generation=self.generation.number, bare=bare)
+        located = await self.lane("text", request, Located)
+        return located if located is not None else await self.ask("vector", request, Located)
 
     def generations(self, name: str) -> dict[str, int]:
         """Return project → its generation, for a turn of the project `name`."""

@@ -199,11 +199,8 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
     """Return file → the indexed lines of the chunks at `places`. Raises as `read_bodies`."""
     if not places:
         return {}
-    request = Locate(tuple(places), generation=turn.generation.number, bare=True)
-    located = await turn.lane("text", request, Located)
-    workers = ("text", "vector")
-    if located is None:
-        located, workers = await turn.ask("vector", request, Located), ("vector", "text")
+    located = await turn.locate(places)
+    workers = ("vector", "text") if "text" in turn.silent else ("text", "vector")
     spots = [spot for spot in located.spots if spot.hit.path == places[spot.place].path]
     keys = tuple(dict.fromkeys(spot.hit.key for spot in spots))
     fetch = Fetch(keys, max_bytes=READ_BYTES_MAX, generation=turn.generation.number)
@@ -219,11 +216,8 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
 
 async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
     """Return each place's innermost definition, all of a whole file, none if not indexed."""
-    request = Locate(tuple(places), generation=turn.generation.number, bare=True)
     try:
-        located = await turn.lane("text", request, Located)
-        if located is None:
-            located = await turn.ask("vector", request, Located)
+        located = await turn.locate(places)
     except NotReady:
         raise
     except CortexError:

@@ -18,7 +18,7 @@ from cortex.ask.query_context import Turn
 from cortex.system.errors import BadRequest
 from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
-from ipc.messages import GraphSearch, Locate, Located, Place
+from ipc.messages import GraphSearch, Place
 
 #: files and hunks of a diff that are read
 FILES_MAX, HUNKS_MAX = 40, 200
@@ -169,10 +169,7 @@ def _group_lines(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, l
 
 async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     """Return path in the diff → the one indexed file that it means."""
-    request = Locate(tuple(Place(path) for path in paths), generation=turn.generation.number, bare=True)
-    located = await turn.lane("text", request, Located)
-    if located is None:
-        located = await turn.ask("vector", request, Located)
+    located = await turn.locate([Place(path) for path in paths])
     suffix_matches: dict[str, set[str]] = {}
     relative_matches: dict[str, str] = {}
     for spot in located.spots:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from cortex.sealing import places
 from cortex.sealing.places import SealedPlace, sealed_base
+from cortex.settings.folders.identity import plain_name
 from cortex.system import files, hosts
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
 from cortex.system.folders import path_names
@@ -43,8 +44,6 @@ SOCKET_PATH_MAX = 103
 PROJECT_FOLDER = ".cortex"
 #: prefix of the daily files in a run folder that record queries
 USAGE = "usage-"
-#: characters of a project's name at the start of its cache folder's name
-NAME_CHARS = 40
 
 
 class Folders(Protocol):
@@ -161,8 +160,7 @@ def real(folder: str | Path) -> Path:
 
 def cache_home(root: Path, root_id: str) -> Path:
     """Return the cache folder of the project in `root`: its name, which may repeat, and its id."""
-    name = re.sub(r"[^\w.-]+", "-", root.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
-    return cache_base() / "projects" / f"{name or 'project'}-{root_id}"
+    return cache_base() / "projects" / f"{plain_name(root.name)}-{root_id}"
 
 
 def root_id(root: Path) -> str:

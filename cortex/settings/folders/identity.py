@@ -11,13 +11,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 from cortex.system import files
+from cortex.system.git_files import read_config
 
 #: largest git file that points to a folder, in bytes
 POINTER_BYTES_MAX = 8_192
 #: beginning of a pointer file
 GITDIR = "gitdir: "
-#: bytes of a repository's configuration that are read
-CONFIG_BYTES_MAX = 65_536
 #: files of a git folder that hold its commits and their names
 _HISTORY = ("HEAD", "objects", "packed-refs", "refs", "refs/heads")
 #: characters of the name at the start of an identity; the column holds 64
@@ -33,7 +32,7 @@ def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
     """
     folder, common = _find_repository(root)
     plain_remotes = {plain_remote(remote) for remote in remotes}
-    if common and plain_remotes and (origin := _origin_in(common)) in plain_remotes:
+    if common and plain_remotes and (origin := _read_origin(common)) in plain_remotes:
         return _identity_name(origin.rpartition("/")[2], b"remote\0" + origin.encode())
     common = common or folder
     place = common.parent if common.name == ".git" else common
@@ -51,8 +50,12 @@ def plain_remote(address: str) -> str:
 
 
 def _identity_name(name: str, digest_input: bytes) -> str:
-    plain = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
-    return f"{plain or 'project'}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
+    return f"{plain_name(name)}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
+
+
+def plain_name(name: str) -> str:
+    """Return a project's name as the start of an identifier."""
+    return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:NAME_CHARS].strip(".-") or "project"
 
 
 def birth_of(root: Path) -> str:
@@ -82,19 +85,12 @@ def git_folder_of(root: Path) -> Path | None:
 def origin_of(root: Path) -> str:
     """Return a repository's origin as host/owner/name from its configuration, or ""."""
     _, common = _find_repository(root)
-    return _origin_in(common) if common else ""
+    return _read_origin(common) if common else ""
 
 
-def _origin_in(common: Path) -> str:
-    """Return the origin in a repository's configuration; "" for none."""
-    section, origin = "", ""
-    for line in read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
-        stripped = line.strip()
-        if stripped.startswith("["):
-            section = stripped.partition("]")[0].strip("[").replace(" ", "")
-        elif section == 'remote"origin"' and stripped.partition("=")[0].strip() == "url":
-            origin = plain_remote(stripped.partition("=")[2].strip().strip('"'))
-    return origin
+def _read_origin(common: Path) -> str:
+    address = dict(read_config(common / "config")).get("remote.origin.url", "")
+    return plain_remote(address) if address else ""
 
 
 def _find_repository(root: Path) -> tuple[Path, Path | None]:
