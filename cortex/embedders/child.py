@@ -45,9 +45,7 @@ CALL_TEXTS = 8
 
 
 class ChildEmbedder:
-    """See `protocol.Embedder`. Starts the process with the first text to embed. Use it in one
-    thread.
-    """
+    """See `protocol.Embedder`; for one thread. The first text starts the process."""
 
     #: no text is cut by it
     count_tokens = staticmethod(estimate_tokens)

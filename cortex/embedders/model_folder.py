@@ -91,9 +91,7 @@ class ModelFolder:
         return raw
 
     def recipe(self) -> Recipe:
-        """Return the settings of the folder's files. Raises Misconfigured for a setting that is not
-        supported here.
-        """
+        """Return the settings of the folder's files. Raises Misconfigured for unsupported ones."""
         sentence_config, sizes = self._settings("sentence_bert_config.json"), self._settings("config.json")
         words = self._settings("tokenizer_config.json")
         folder = self._pooling_folder()

@@ -10,10 +10,7 @@ from ipc.messages import Mode
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors.
-
-    Vectors of two embedders are comparable only when their `identity` is equal.
-    """
+    """Turns texts into vectors, comparable only between embedders of equal `identity`."""
 
     @property
     def identity(self) -> str:

@@ -140,9 +140,7 @@ class StaticEmbedder(Shipped):
         return rows
 
     def _sum(self, rows: list[int], ends: list[int], out: Array) -> None:
-        """Set `out` [texts, dimensions] to the weighted sum of each text's distinct rows; `ends`
-        delimit the texts.
-        """
+        """Set `out` [texts, dimensions] to the weighted sums of texts' rows, ended at `ends`."""
         if not rows:
             return
         vocabulary = len(self._scale)

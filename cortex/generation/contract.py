@@ -43,9 +43,7 @@ _OURS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"generator"\s*:\s*"corte
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether Cortex wrote a chunk file or graph file. False for a link and for a file that
-    cannot be read.
-    """
+    """Return whether Cortex wrote a chunk or graph file; False for links and unreadable ones."""
     try:
         return _OURS.match(read_head(path)) is not None
     except (OSError, ValueError):
@@ -181,9 +179,7 @@ def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
 
 
 def chunk_folders(config: Config) -> tuple[Folder, ...]:
-    """Return the folders of chunk files, Cortex's own first. A folder that `server.chunks_dir`
-    names is the only one.
-    """
+    """Return the folders of chunk files, Cortex's own first, or the one of `server.chunks_dir`."""
     ours = Folder(config.chunks_dir, config.root, packed=chunk_ending(config) == PACKED)
     return (ours,) if config.server.chunks_dir else (ours, _project_folder(config, "chunks"))
 

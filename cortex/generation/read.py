@@ -132,9 +132,7 @@ class Rows:
         return self._read_packed(ordinal, "text")
 
     def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
-        """Return for many rows, in their order: `raw_text`, the id, or the JSON of the chunk
-        without its text.
-        """
+        """Return for many rows, in order: `raw_text`, the id, or the chunk's JSON without text."""
         out = [b""] * len(ordinals)
         of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
         for at in set(of_row.tolist()):
@@ -162,9 +160,7 @@ class Rows:
 
     @cached_property
     def _file_rows(self) -> tuple[Array, Array]:
-        """Return (the rows of `lines_of`, grouped by file; the start of each file's group); some 10
-        ms for 100 000 rows.
-        """
+        """Return (the rows of `lines_of` by file; each file's start); 10 ms for 100 000 rows."""
         kinds = [at for at, name in enumerate(self.names["type"]) if covers(name)]
         covering = np.flatnonzero(self.live & np.isin(self.columns["type"], kinds))
         paths = self.columns["path"][covering]
@@ -185,10 +181,7 @@ class Rows:
         return out
 
     def mask(self, filters: Filters) -> Array:
-        """Return bool [n]: rows that are live and match `filters`.
-
-        Raises BadRequest for a malformed glob.
-        """
+        """Return bool [n]: live rows that match `filters`. Raises BadRequest for a bad glob."""
         return self.masks.mask(filters)
 
 
@@ -218,9 +211,7 @@ _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
 def read_definitions(chunk: bytes) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Return `definitions` and `headings` from the JSON of a chunk: in a third of the time of
-    reading all of it.
-    """
+    """Return `definitions` and `headings` of a chunk's JSON, three times as fast as all of it."""
     metadata = _read_chunk(chunk).metadata or _Metadata()
     return metadata.definitions or (), metadata.headings or ()
 

@@ -32,9 +32,7 @@ PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
 
 
 class IntegrityMonitor:
-    """Remembers the state of the current generation's files; checked before each scan of the
-    sources.
-    """
+    """Remembers the state of the current generation's files, checked before each scan."""
 
     def __init__(
         self, index_dir: Path, run_dir: Path, engines: Mapping[str, Engine], pause_s: float = PAUSE_S

@@ -123,9 +123,7 @@ def _with(chunk: FiledChunk, body: dict[str, Any], remark: str) -> tuple[FiledCh
 
 
 def _without_text(body: dict[str, Any], path: str, start: int, end: int) -> dict[str, Any]:
-    """Return the body of a chunk that differs from its file: it names the place, and quotes
-    nothing.
-    """
+    """Return a chunk's body that differs from its file: it names the place, quotes nothing."""
     place = f"{path}:{start}-{end}"
     metadata = {key: value for key, value in body["metadata"].items() if key not in _RANGE}
     return {

@@ -37,9 +37,7 @@ class Block:
     data: Array
 
     def places(self, wanted: Array) -> Array:
-        """Return the places of the codes `wanted` (ascending) in `codes`; absent codes are left
-        out.
-        """
+        """Return the places of the codes `wanted` (ascending) in `codes`, but absent ones."""
         if len(wanted) > 2 and int(wanted[-1]) - int(wanted[0]) + 1 == len(wanted):
             return np.arange(
                 *np.searchsorted(self.codes, wanted[[0, -1]].astype(np.uint32) + np.array([0, 1], np.uint32))
@@ -54,9 +52,7 @@ class Block:
         return _decode(self.data[int(self.starts[place]) : int(self.starts[place + 1])])
 
     def rows_of(self, places: Array) -> Array:
-        """Return i32: the rows of all codes at `places` (ascending), numbered within the block,
-        list after list.
-        """
+        """Return i32: the rows of the codes at `places` (ascending), in the block, by list."""
         if len(places) < 2:
             return self.rows(int(places[0])) if len(places) else np.zeros(0, np.int32)
         begins = self.starts[places].astype(np.int64)
@@ -80,9 +76,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class MergeSource:
-    """A table to merge into another: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]`
-    (None: stays j).
-    """
+    """A table to merge: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` or j."""
 
     sections: Mapping[str, Array]
     rows: Array
@@ -182,10 +176,7 @@ def blocks_of(prefix: str, sections: Mapping[str, Array]) -> Iterator[Block]:
 
 
 def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
-    """Return (u8: the gaps between `rows`, u16; i64: bytes of each list).
-
-    A list begins at each of `first`.
-    """
+    """Return (u8: gaps between `rows`, u16; i64: bytes of each list, begun at `first`)."""
     if not len(rows):
         return np.zeros(0, np.uint8), np.zeros(0, np.int64)
     gaps = rows.copy()
@@ -202,9 +193,7 @@ def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
 
 
 def _decode(data: Array, edges: Array | None = None) -> Array:
-    """Return i32: the rows of one list, or of several lists; `edges` are the first bytes of all
-    lists but the first.
-    """
+    """Return i32: the rows of one list, or of several; `edges`: first bytes of all but one."""
     gaps = data.astype(np.int32)
     if len(data) and data.max() >= 128:
         high = data >= 128

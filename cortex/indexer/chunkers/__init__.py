@@ -32,9 +32,7 @@ class Cut:
 
 
 def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> Cut:
-    """Return all chunks of one file, each of at most `budget` tokens, with unique ids. `plain`:
-    without a parser.
-    """
+    """Return a file's chunks of at most `budget` tokens, unique ids; `plain`: no parser."""
     if not source.lines:
         return Cut([])
     language = sniff(source.path, source.lines)

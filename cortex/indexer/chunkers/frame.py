@@ -170,9 +170,7 @@ class Frame:
     def chunks(
         self, stem: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]
     ) -> list[Chunk]:
-        """Return one chunk, or several with ids `{stem}-p{n}` when the text is too long (one
-        endless line).
-        """
+        """Return one chunk, or several `{stem}-p{n}` of a text that is too long."""
         pieces = split_to_budget(text, self.count_tokens, self.budget)
         if len(pieces) == 1:
             return [self.chunk(stem, kind, title, text, metadata)]

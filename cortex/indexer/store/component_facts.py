@@ -54,9 +54,7 @@ def _extract(source: Source, text: bytes, language: str, sha256: str) -> Facts:
 def add_fragments(
     facts: Facts, root: Node, grammar: Grammar, *readers: Callable[[Node, Facts, Grammar], Iterable[Fragment]]
 ) -> Facts:
-    """Return the facts with the file's routes, requests and constants, without them if their
-    reading fails.
-    """
+    """Return the facts with the file's routes, requests and constants, if they can be read."""
     try:
         fragments = tuple(fragment for read in readers for fragment in read(root, facts, grammar))
         texts = read_constants(root, facts, grammar)

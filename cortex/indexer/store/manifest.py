@@ -26,9 +26,7 @@ def name_of(ids: Iterable[str]) -> str:
 
 
 def recipe(config: Config, model: str) -> str:
-    """Return everything that chunks depend on besides their file: when it changes, all files are
-    cut again.
-    """
+    """Return all that chunks depend on besides their file: its change cuts all files again."""
     missing = "".join(f" without {extra}" for extra in missing_extras(GRAMMARS))
     return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}{missing}"
 

@@ -210,9 +210,7 @@ def build(
 
 
 def _kept_entry(path: str, task: Task, old: _Old) -> Entry | None:
-    """Return the entry of a file that is not read again, unless the old shard lost some of its
-    chunks.
-    """
+    """Return the entry of a file not read again, unless the old shard lost chunks of it."""
     entry = task.kept.get(path)
     return entry if entry is not None and _has_all_chunks(old, path, entry) else None
 

@@ -49,9 +49,7 @@ def key_outline(source: Source, language: Language) -> Outline:
 
 
 def _starts(lines: Sequence[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield (1-based line, name); keys before the first `[table]` are blocks, keys inside a table
-    are not.
-    """
+    """Yield (1-based line, name) of blocks: tables, and keys before the first one."""
     in_table = False
     for number, line in enumerate(lines, 1):
         match = pattern.match(line)

@@ -50,9 +50,7 @@ class Outline:
 
 
 def dedent(text: str) -> str:
-    """Return `text` without the common indentation of its lines (the first line's counts where it
-    is the least).
-    """
+    """Return `text` without its lines' common indentation (the first's if it is the least)."""
     lines = text.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:] if line.strip() else "" for line in lines) if margin else text

@@ -72,9 +72,7 @@ _UPPER = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def parse(source: Source, language: Language) -> Outline:
-    """Return the outline of `source`; an empty one for a language without a grammar, a partial one
-    after syntax errors.
-    """
+    """Return the outline of `source`: empty without a grammar, partial after syntax errors."""
     if language.keys:
         return key_outline(source, language)
     if language.grammar is None or not source.lines:
@@ -216,9 +214,7 @@ def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
 
 
 def _parse_places(parser: Parser, raw: bytes, count: int) -> Tree:
-    """Parse the first `count` bytes of `raw` into nodes with places only, without text. Raises
-    TooComplex.
-    """
+    """Parse the first `count` bytes into nodes of places without text. Raises TooComplex."""
     steps, most = itertools.count(1), PARSE_STEPS_MIN + int(PARSE_STEPS_PER_BYTE * count)
     views: list[memoryview] = []
 
@@ -262,9 +258,7 @@ def _tools(language: Language) -> tuple[Parser, Query]:
 
 
 def compile_query(language: Language) -> Grammar | None:
-    """Compile the query of `parse`, and return the grammar; None for a language without one. Raises
-    NoGrammar.
-    """
+    """Compile the query of `parse`; return the grammar, None without one. Raises NoGrammar."""
     if language.keys or language.grammar is None:
         return None
     _tools(language)
@@ -353,9 +347,7 @@ class _Reader:
             self.embedded.append((place, language))
 
     def _blank_lines_at_end(self, node: Node) -> int:
-        """Return the lines of a node after its last word: in an indented language a node ends where
-        the next begins.
-        """
+        """Return a node's lines after its last word: by indentation it ends at the next one."""
         text = self.raw[node.start_byte : node.end_byte]
         tail = text[len(text.rstrip()) :]
         return tail.count(b"\n") - (tail.endswith(b"\n"))
