@@ -74,9 +74,7 @@ class ModelFolder:
         )
 
     def read(self, name: str, bytes_max: int) -> bytes:
-        """Return a file's bytes. Raises Misconfigured for a file that cannot be read, or is larger
-        than `bytes_max` bytes.
-        """
+        """Return a file's bytes. Raises Misconfigured if unreadable or above `bytes_max`."""
         path = self.path / name
         try:
             raw = files.read_plain(os.path.realpath(path), bytes_max + 1)

@@ -78,9 +78,7 @@ def _read_model(config: Config, folder: ModelFolder) -> tuple[bytes, bytes, str]
 
 
 def check_onnx(config: Config) -> int:
-    """Raise the errors that need no loading of the model; return the length of its vectors, 0 where
-    its folder does not give it.
-    """
+    """Raise errors that need no loading of the model; return its vectors' length, or 0."""
     return _check_folder(config)[1].dimensions
 
 

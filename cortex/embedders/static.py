@@ -119,9 +119,7 @@ class StaticEmbedder(Shipped):
         )
 
     def _pieces(self, word: str) -> list[int]:
-        """Return the row of `word`, or the rows of the longest vocabulary words into which it can
-        be cut, from left to right.
-        """
+        """Return the row of `word`, or of the longest known words that it consists of."""
         row = self._rows.get(word)
         if row is not None:
             return [row]

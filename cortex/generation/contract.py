@@ -76,9 +76,7 @@ def _is_ours_cached(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG0
 
 
 def is_linked(folder: Path, root: Path) -> bool:
-    """Return whether `folder`, or a folder between it and the project's root, is a link. False for
-    a folder outside the project.
-    """
+    """Return whether `folder`, or one between it and the project's root, is a link."""
     if not folder.is_relative_to(root):
         return False
     parts = folder.relative_to(root).parts
@@ -213,9 +211,7 @@ def project_files(root: Path) -> dict[str, os.stat_result]:
 
 
 def waiting_files(config: Config) -> dict[str, os.stat_result]:
-    """Return the files of other programs in the project that wait for consent, by name; none where
-    their folder cannot be listed.
-    """
+    """Return other programs' files that wait for consent, by name; none of unlisted folders."""
     folders = (*chunk_folders(config)[1:], *graph_folders(config)[1:])
     try:
         return {name: info for folder in folders for name, info in folder.waiting().items()}

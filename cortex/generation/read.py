@@ -56,9 +56,7 @@ class Rows:
 
     @cached_property
     def _by_key(self) -> tuple[Array, Array]:
-        """Return (u64 [n]: the keys, ascending; i64 [n]: their ordinals). Keys are assigned in
-        order, so there is little to sort.
-        """
+        """Return (u64 [n]: keys, ascending; i64 [n]: ordinals). Keys come nearly sorted."""
         order = np.argsort(self.keys, kind="stable")
         return self.keys[order], order
 
@@ -107,9 +105,7 @@ class Rows:
         )
 
     def extra_signals(self, ordinals: Array) -> Array:
-        """Return float32 [len(EXTRA_SIGNALS), m]: the signals of the rows at `ordinals` that are
-        the same for every query.
-        """
+        """Return float32 [len(EXTRA_SIGNALS), m]: the rows' signals that no query changes."""
         return np.array([self.columns[name][ordinals] for name in EXTRA_SIGNALS], np.float32)
 
     def ids(self, ordinals: Array) -> list[str]:
@@ -117,10 +113,7 @@ class Rows:
         return [raw.decode() for raw in self.cuts("id", ordinals)]
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
-        """Return the JSON object of the chunk, without its embedding.
-
-        Its `text` is read from the segment unless it is passed.
-        """
+        """Return the JSON of the chunk without its embedding; `text` is read unless passed."""
         text = self.text(ordinal) if text is None else text
         return join_chunk(self._read_packed(ordinal, "chunk"), text)
 

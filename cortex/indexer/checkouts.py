@@ -44,9 +44,7 @@ class Checkout:
         return self._tracked().has(self._relative(path))
 
     def is_submodule(self, path: str) -> bool:
-        """Whether a folder (without `/` at its end) is a submodule of this checkout; by .gitmodules
-        where git does not tell.
-        """
+        """Whether a folder (without `/`) is a submodule, by git or else by .gitmodules."""
         tracked, relative = self._tracked(), self._relative(path)
         if not tracked.fault:
             return os.fsencode(relative) in tracked.links

@@ -230,9 +230,7 @@ class Scanner:
         return "indexing.languages does not name its language" if self._languages else "left out: git's own"
 
     def inclusion_reason(self, path: str) -> str:
-        """Return the rule that takes in a file although git's rules ignore it; "" for none, and for
-        a file that is left out.
-        """
+        """Return the rule that takes in a file which git's rules ignore; "" for none."""
         scope = self._scope_of(path)
         if isinstance(scope, str) or self._is_ignored(path, scope):
             return ""

@@ -347,9 +347,7 @@ class Builder:
         self._prune()
 
     def release(self, *, settled: bool = False) -> None:
-        """Free the memory that only building needs; with `settled` also the files that only the
-        previous generation needs.
-        """
+        """Free what only building needs; with `settled` also the previous generation's files."""
         for engine in self._engines.values():
             engine.release()
         self._vectors.release()

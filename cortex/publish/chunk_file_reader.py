@@ -36,9 +36,7 @@ _TIMES = frozenset(("created_at", "updated_at"))
 
 @dataclass(frozen=True, slots=True)
 class FiledChunk:
-    """A chunk of a chunk file. `body` has no embedding; `vector` is float32 of unit length, or None
-    where the file has none.
-    """
+    """A chunk of a file. `body` without embedding; `vector`: float32, unit length, or None."""
 
     id: str
     body: dict[str, Any]

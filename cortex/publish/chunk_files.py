@@ -164,9 +164,7 @@ class ChunkManager:
         self.files = dict(change.files)
 
     def readable_files(self) -> dict[str, FileRef]:
-        """Return the files for CURRENT. A file with hidden chunks is left out, so that a restarted
-        watcher reads it again.
-        """
+        """Return the files for CURRENT, but those with hidden chunks, to be read again."""
         return {name: ref for name, ref in self.files.items() if name not in self.hidden}
 
     @property

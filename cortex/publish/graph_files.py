@@ -127,9 +127,7 @@ class GraphFiles:
         return name not in self._presence or not self._presence[name].is_current()
 
     def _is_there(self, ref: FileRef) -> bool:
-        """Return whether the segment exists: it may have been pruned while it waited for a merge,
-        or while the machine slept.
-        """
+        """Return whether the segment exists: it may have been pruned while it waited."""
         path = self._segments / graph_segment(ref.sha256)
         return read_seals([path])[path] is not None
 

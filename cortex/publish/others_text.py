@@ -92,9 +92,7 @@ class OthersText:
 
 
 class _Texts:
-    """The lines of sources, for the chunks of one file. The chunks of a source mostly follow each
-    other, so one source is kept.
-    """
+    """Lines of sources for a file's chunks; one is kept, as its chunks follow each other."""
 
     def __init__(self, root: str) -> None:
         self._root, self._encodings = root, Encodings(root)
@@ -147,9 +145,7 @@ def _range_of(body: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _is_same(text: str, lines: Sequence[str]) -> bool:
-    """Return whether a text is these lines, apart from common indentation, blanks at the ends of
-    lines and blank lines around them.
-    """
+    """Return whether a text is these lines, but for common indentation and blanks at ends."""
     return _normalised(text.splitlines()) == _normalised(lines)
 
 

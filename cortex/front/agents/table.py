@@ -163,6 +163,20 @@ _CURSOR_RULE = "---\ndescription: Finding code with Cortex\nalwaysApply: true\n-
 _KIRO_RULE = "---\ninclusion: always\n---\n\n"
 _PLAIN_RULE = "# Finding code\n\n"
 
+
+def _gemini_scopes(folder: str, rules: str) -> tuple[Scope, Scope]:
+    """Return the scopes of Gemini CLI or a fork of it: for the user, in a project."""
+    user, project = (
+        Scope(
+            _mcp_servers_entry(f"{home}{folder}/settings.json"),
+            TextFile(f"~/{folder}/{rules}" if home else rules),
+            subagent=TextFile(f"{home}{folder}/agents/cortex.md", _SUBAGENT),
+        )
+        for home in ("~/", "")
+    )
+    return user, project
+
+
 AGENTS = (
     Agent(
         "claude-code",
@@ -256,16 +270,7 @@ AGENTS = (
         "https://geminicli.com/docs/tools/mcp-server/",
         ("~/.gemini",),
         ("gemini-cli-mcp-client", "gemini-cli"),
-        Scope(
-            _mcp_servers_entry("~/.gemini/settings.json"),
-            TextFile("~/.gemini/GEMINI.md"),
-            subagent=TextFile("~/.gemini/agents/cortex.md", _SUBAGENT),
-        ),
-        Scope(
-            _mcp_servers_entry(".gemini/settings.json"),
-            TextFile("GEMINI.md"),
-            subagent=TextFile(".gemini/agents/cortex.md", _SUBAGENT),
-        ),
+        *_gemini_scopes(".gemini", "GEMINI.md"),
     ),
     Agent(
         "antigravity",
@@ -434,16 +439,7 @@ AGENTS = (
         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
         ("~/.qwen",),
         ("qwen-cli-mcp-client", "qwen-code"),
-        Scope(
-            _mcp_servers_entry("~/.qwen/settings.json"),
-            TextFile("~/.qwen/QWEN.md"),
-            subagent=TextFile("~/.qwen/agents/cortex.md", _SUBAGENT),
-        ),
-        Scope(
-            _mcp_servers_entry(".qwen/settings.json"),
-            TextFile("QWEN.md"),
-            subagent=TextFile(".qwen/agents/cortex.md", _SUBAGENT),
-        ),
+        *_gemini_scopes(".qwen", "QWEN.md"),
     ),
     Agent(
         "trae",

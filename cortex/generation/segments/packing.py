@@ -28,9 +28,7 @@ def pack(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def unpack(path: Path, frames: Iterable[bytes | memoryview]) -> list[bytes]:
-    """Return the content of each frame of the segment at `path`. Raises Damaged: the frames were
-    sound when the segment was opened.
-    """
+    """Return each frame's content. Raises Damaged: they were sound at the opening."""
     try:
         return _dictionary().unpack(frames)
     except ValueError as error:

@@ -27,9 +27,7 @@ BLOCK = 1 << ROW_BITS
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a table: `codes` u32 [n], ascending; `starts` u32 or u64 [n + 1]: the start of
-    each code's list in `data`.
-    """
+    """A block of a table: `codes` u32 [n], ascending; `starts` [n + 1]: of lists in `data`."""
 
     first_row: int
     codes: Array
@@ -84,9 +82,7 @@ class MergeSource:
 
 
 def ends_of(sizes: Array) -> Array:
-    """Return [n + 1]: the start of each of n parts of these sizes, and the end of the last; u32
-    when that is enough, else u64.
-    """
+    """Return [n + 1]: the starts of n parts of these sizes, and the end; u32, else u64."""
     ends = np.zeros(len(sizes) + 1, np.uint64)
     np.cumsum(sizes, out=ends[1:])
     return ends if int(ends[-1]) >> 32 else ends.astype("<u4")

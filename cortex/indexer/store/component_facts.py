@@ -98,10 +98,7 @@ def _with_template(
         line, column = places.at(at)
         references.append(Reference(kind, chain, -1, line, column, at + places.size))
     references.sort(key=lambda reference: reference.at)
-    return {
-        "references": (*facts.references, *references),
-        "bindings": (*facts.bindings, *bindings),
-    }
+    return {"references": (*facts.references, *references), "bindings": (*facts.bindings, *bindings)}
 
 
 def _with_itself(source: Source, facts: Facts) -> dict[str, tuple[Definition, ...] | dict[str, str]]:
@@ -118,10 +115,7 @@ def _with_itself(source: Source, facts: Facts) -> dict[str, tuple[Definition, ..
         return {"exports": {**facts.exports, "default": OBJECT}}
     lines = max(1, len(source.lines))
     itself = Definition(name, "function", "", -1, 1, lines, 1, 0, 0, 0)
-    return {
-        "definitions": (*facts.definitions, itself),
-        "exports": {**facts.exports, "default": name},
-    }
+    return {"definitions": (*facts.definitions, itself), "exports": {**facts.exports, "default": name}}
 
 
 class _Places:

@@ -32,9 +32,7 @@ def recipe(config: Config, model: str) -> str:
 
 
 def load(path: Path) -> Manifest:
-    """Return the manifest, an empty one when it is missing, damaged or of another version: then
-    everything is read again.
-    """
+    """Return the manifest, an empty one for none that is sound: all is read again then."""
     try:
         manifest = msgspec.json.decode(files.read_ours(path, BYTES_MAX), type=Manifest)
     except (OSError, *UNREADABLE):

@@ -117,9 +117,7 @@ class Writer:
             ) from error
 
     def stale(self) -> set[int]:
-        """Return the shards whose chunk files differ from the manifest: after an interrupted run,
-        or a change by another program.
-        """
+        """Return shards whose files differ from the manifest, after a kill or others' writing."""
         chunk_files = self.manifest.chunk_files
         present = set(_json_files(self._folder))
         wrong = [

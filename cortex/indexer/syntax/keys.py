@@ -21,9 +21,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|;|--)")
 
 
 def key_outline(source: Source, language: Language) -> Outline:
-    """Return one symbol of kind constant for each block: from its first line to the last before the
-    next block's comments.
-    """
+    """Return a constant for each block, up to the comments of the next one."""
     lines = source.lines
     starts = list(_starts(lines, _pattern(language.keys)))
     if len(starts) > KEYS_MAX:

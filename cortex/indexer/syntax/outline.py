@@ -31,9 +31,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The structure of one file. `symbols` and `comments` are sorted by first line; `imports` are
-    the imported names as written.
-    """
+    """A file's structure: `symbols`, `comments` by first line; `imports` as written."""
 
     symbols: tuple[Symbol, ...] = ()
     comments: tuple[Span, ...] = ()

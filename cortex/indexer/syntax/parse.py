@@ -37,13 +37,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, wrapped_functions
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
-from cortex.indexer.syntax.outline import (
-    SIGNATURE_CHARS_MAX,
-    Outline,
-    Span,
-    dedent,
-    plain_comment,
-)
+from cortex.indexer.syntax.outline import SIGNATURE_CHARS_MAX, Outline, Span, dedent, plain_comment
 from cortex.indexer.syntax.repair import REPAIRED, Repair, repair, unrepaired
 from cortex.indexer.syntax.source import Source
 from cortex.system.installation import extra_of, how_to_add
@@ -99,9 +93,7 @@ def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
 
 @functools.lru_cache(maxsize=1)
 def repaired(source: Source, language: Language) -> Repair:
-    """Return the repair of a file in a language of REPAIRED; the file itself without errors. Raises
-    as `syntax_tree`.
-    """
+    """Return a file's repair in a language of REPAIRED, or itself. Raises as `syntax_tree`."""
     raw, tree = syntax_tree(source, language)
     if not tree.root_node.has_error:
         return Repair(source, tree)
