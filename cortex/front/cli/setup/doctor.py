@@ -13,18 +13,17 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from cortex.front.cli.running.sets import SESSIONS
 from cortex.front.cli.setup.key import say_sealed
 from cortex.front.cli.status import faults, memory_state, skip_and_remark_counts
-from cortex.generation.contract import Folder, is_ours, say_waiting, waiting_files
+from cortex.generation.contract import say_waiting, waiting_files
 from cortex.processes import attach, starting, stored_projects
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
-from cortex.settings.folders.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
+from cortex.settings.folders.home import SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.unused import say_unused
 from cortex.system import files, hosts
 from cortex.system.built_from import full_version
@@ -38,8 +37,6 @@ PYTHON_MIN = (3, 11)
 _NAME = re.compile(r"[\w.-]*")
 #: bytes that an index may need at any time
 FREE_BYTES_MIN = 500 * 1024 * 1024
-#: names that an earlier version used in the project, besides chunk and graph files
-OLD_NAMES = ("index", "manifest.json", "run")
 #: cache folders of missing projects that are named
 GONE_NAMED = 5
 
@@ -69,7 +66,6 @@ def examine(project: str | None) -> list[Check]:
         ("network", network),
         ("folders", _folders),
         ("encryption", _encryption),
-        ("old index", _old_index),
         ("cache", _cache),
         ("ignore files", _ignore_files),
         ("sockets", _sockets),
@@ -182,28 +178,6 @@ def _folders(config: Config) -> tuple[State, str]:
 def _encryption(config: Config) -> tuple[State, str]:
     sentence, amiss = say_sealed(config)
     return ("odd" if amiss else "fine"), sentence
-
-
-def _old_index(config: Config) -> tuple[State, str]:
-    """Report unused files of an earlier version in the project, which the owner may delete."""
-    folder = config.root / PROJECT_FOLDER
-    if folder.is_symlink():
-        return "fine", "none in the project"
-    left = [name for name in OLD_NAMES if os.path.lexists(folder / name)]
-    left += [kind for kind in ("chunks", "graph") if _has_old_files(config, folder / kind)]
-    if not left:
-        return "fine", "none in the project"
-    names = ", ".join(left)
-    return (
-        "odd",
-        f"{folder} holds files of an earlier version ({names}): they are unused, and may be deleted.",
-    )
-
-
-def _has_old_files(config: Config, folder: Path) -> bool:
-    """Whether a folder has files of ours outside of the chunk folder."""
-    contents = Folder(folder, config.root)
-    return folder != config.chunks_dir and any(is_ours(contents.place(name)) for name in contents.files())
 
 
 def _ignore_files(config: Config) -> tuple[State, str]:
