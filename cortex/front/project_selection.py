@@ -70,9 +70,7 @@ def choose_projects(
 
 
 class OpenProject:
-    """A project of a front: its link, made and opened at the first use, and the number of its
-    running calls. Use it in one event loop.
-    """
+    """A project of a front: its link from the first use on, its calls. For one event loop."""
 
     def __init__(
         self, name: str, config: Config, make: Callable[[Config], Link], link: Link | None = None

@@ -53,10 +53,7 @@ State = Literal["waiting", "running", "held", "failed", "finished"]
 
 @dataclass(frozen=True)
 class SetSpec:
-    """The description of a set for its supervisor, passed as one JSON argument.
-
-    `root`: the folder of the set, a project or a data folder.
-    """
+    """The description of a set for its supervisor, one JSON argument; `root`: its folder."""
 
     kind: str
     root: str

@@ -12,11 +12,7 @@ MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process of a set.
-
-    `program` and `arguments` are its line of the Procfile, which tests/processes/test_names.py
-    writes and checks.
-    """
+    """One process of a set; `program` and `arguments` are its line of the Procfile."""
 
     name: str
     program: str

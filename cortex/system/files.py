@@ -273,9 +273,7 @@ def make_folder(path: Name, *, anywhere: bool = False) -> None:
 
 
 def check_folder(path: Name) -> None:
-    """Check a folder before a library opens files in it. Raises OSError if it is missing or another
-    user's, or if a link is on the way.
-    """
+    """Check a folder for a library. Raises OSError: missing, another user's, behind a link."""
     with _open_folder(path, folder_operations.STEP) as folder:
         _check_owner(folder, path)
 

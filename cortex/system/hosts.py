@@ -82,9 +82,7 @@ def flags(*names: str) -> int:
 
 
 def lock(descriptor: int, *, shared: bool = False) -> None:
-    """Lock an open file until it is closed, without waiting. Raises OSError when another holds it
-    in a way that does not go with this one.
-    """
+    """Lock an open file until it is closed. Raises OSError if another's lock conflicts."""
     if WINDOWS:
         _lock_byte(descriptor, shared=shared, library=None)
         return

@@ -290,9 +290,7 @@ def _name_callers(flow: Flow, users: Users) -> list[Answer]:
 
 
 def name_tests(tests: list[Answer], *, few: bool = False) -> list[Answer]:
-    """Return the tests that call the code, by file and name. Without such tests, those that mention
-    it, otherwise those with a weaker reason.
-    """
+    """Return the tests that call the code, else that mention it, else with weaker reasons."""
     tests = [test for test in tests if test["tests"] or "mentions" in test.get("why", ())] or tests
     entries: list[Answer] = []
     importing = [test["file"] for test in tests if test.get("why") == ["imports"]][IMPORTING_MAX:]

@@ -18,9 +18,7 @@ LINE_CHARS_MAX = 240
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Text in which `⋯ 3-9` replaces left-out lines. `cut`: whether any are left out;
-    `line_numbers`: the numbers of the shown lines.
-    """
+    """Text with `⋯ 3-9` for left-out lines; `cut`: there are some; `line_numbers`: shown ones."""
 
     text: str
     cut: bool

@@ -107,11 +107,7 @@ def connect(
     root: Path,
     hooks: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan the connection of agents. `root`: the current project; `hooks`: event → the entry, for
-    agents with hooks.
-
-    Raises Misconfigured.
-    """
+    """Plan to connect agents. `hooks`: event → entry, if they have them. Raises Misconfigured."""
     plan = Plan({}, record.read(), [])
     for agent, scope in agent_scopes:
         if not _add_server(plan, agent, scope, command, root):

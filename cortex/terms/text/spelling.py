@@ -226,9 +226,7 @@ def same_tags(tag: str) -> tuple[str, ...]:
 
 
 def read_list(text: str) -> list[object]:
-    """Return the entries of a list that was sent as one string: JSON, or separated by commas or
-    lines; commas in braces do not separate.
-    """
+    """Return the entries of a list in one string: JSON, or by lines and commas, but in braces."""
     stripped = text.strip()
     if stripped[:1] == "[" and stripped[-1:] == "]":
         try:

@@ -189,10 +189,7 @@ def _stop(stored: list[StoredProject], data: DataFolder) -> None:
 
 
 def _hooks_to_remove() -> Path | None:
-    """Return the settings of Claude Code that hold hooks of `cortex hook install`, None for none.
-
-    Those of `cortex install` are in its record.
-    """
+    """Return Claude Code's settings if they hold hooks of `cortex hook install`, else None."""
     with contextlib.suppress(CortexError):
         path = hooks.settings_path()
         settings = hooks.read(path)

@@ -217,10 +217,7 @@ class Tokens:
         return self._find(lambda digest: hmac.compare_digest(wanted, digest.encode()))[0]
 
     def digest_with(self, mark: str, mark_of: Callable[[str], str]) -> str:
-        """Return the digest of the token with this mark. `mark_of`: the mark of a digest.
-
-        Raises WrongToken.
-        """
+        """Return the token's digest with this mark; `mark_of`: digest → mark. Raises WrongToken."""
         return self._find(lambda digest: hmac.compare_digest(mark, mark_of(digest)))[1]
 
     def _find(self, matches: Callable[[str], bool]) -> tuple[Bearer, str]:
