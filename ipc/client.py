@@ -96,10 +96,7 @@ class _Replica:
             self._waiting.pop(request, None)
 
     def _read(self) -> None:
-        """Read all replies that have arrived.
-
-        Also called after sending: the descriptor reports each change only once.
-        """
+        """Read all replies, also after sending: the descriptor reports each change only once."""
         for frame, *_ in _receive_all(self._socket):
             try:
                 request, _ = read_envelope(frame)
@@ -184,9 +181,7 @@ class Client:
         )
 
     async def _choose(self, worker: str, until: float, *, sent: bool) -> _Replica:
-        """Return the next connected replica of `worker`, waiting for one until then.
-        Raises Silent.
-        """
+        """Return the next connected replica of `worker`, after a wait. Raises Silent."""
         while True:
             replicas = self._registered(worker)
             ready = [replica for replica in replicas if replica.connected.is_set()]

@@ -54,9 +54,7 @@ def register(cls: type) -> None:
 
 @functools.cache
 def _kind_of(cls: type) -> _Kind:
-    """Return the kind of a class. Computed at its first message: most processes send a
-    few kinds.
-    """
+    """Return a class's kind, computed at its first message: most processes send few."""
     hints = get_type_hints(cls)
     arrays = tuple(name for name, hint in hints.items() if hint == Array)
     blobs = tuple(name for name, hint in hints.items() if hint == Blobs)
@@ -67,10 +65,7 @@ def _kind_of(cls: type) -> _Kind:
 def encode(
     message: Message, request: int = 0, deadline: float = 0.0, *, max_bytes: int = MESSAGE_BYTES_MAX
 ) -> bytes:
-    """Return the frame of `message`.
-
-    Raises TooLarge above `max_bytes`, TypeError for an array of a dtype without wire form.
-    """
+    """Return the frame of `message`. Raises TooLarge above `max_bytes`, TypeError for dtypes."""
     name = type(message).__name__
     kind = _kind_of(_CLASSES[name])
     raw: list[Frame] = []
@@ -111,10 +106,7 @@ def _read_envelope(frame: Frame) -> tuple[int, float, int, int]:
 
 
 def decode(frame: Frame) -> Message:
-    """Return the message in `frame`, every field checked against its type.
-
-    Raises BadRequest, naming kind and field.
-    """
+    """Return the message in `frame`, with types checked. Raises BadRequest for a field."""
     _, _, kind_end, body_end = _read_envelope(frame)
     name = bytes(frame[_ENVELOPE.size : kind_end]).decode("ascii", "replace")
     if name not in _CLASSES:

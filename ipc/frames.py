@@ -10,7 +10,6 @@ LENGTH = struct.Struct("<I")
 
 
 def pack(raw: bytes) -> bytes:
-    """Return `raw` as a frame."""
     return LENGTH.pack(len(raw)) + raw
 
 

@@ -62,9 +62,7 @@ def _bind(socket: zmq.Socket[bytes], address: str) -> None:
 
 
 def address_of(path: Path) -> str:
-    """Return the address of the socket bound at `path`, "" if there is none. A port differs after
-    each start.
-    """
+    """Return the address bound at `path`, "" if none. A port differs after each start."""
     try:
         return f"ipc://{path}" if sockets.is_socket(path) else str(sockets.read_note(path)["address"])
     except (OSError, ValueError, KeyError):

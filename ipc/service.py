@@ -61,9 +61,7 @@ Handler = Callable[[Any], "Message | Slices"]
 
 
 class Worker(Protocol):
-    """The interface that `serve` needs: handlers by message class, a check of the disk, and a
-    status.
-    """
+    """What `serve` needs: handlers by message class, a check of the disk, a status."""
 
     @property
     def handlers(self) -> Mapping[type, Handler]: ...
@@ -148,9 +146,7 @@ class Serving:
     """
 
     def __init__(self, name: str, make: Callable[[], Worker], runtime_dir: Path) -> None:
-        """`make` is called in the thread, after the lock was taken. Raises its errors, and Occupied
-        as `hold_place` does.
-        """
+        """`make` runs in the thread, under the lock. Raises its errors, and as `hold_place`."""
         self._place = hold_place(runtime_dir, f"{name}.0")
         self._make, self._folder, self._path = make, runtime_dir, runtime_dir / f"{name}.0.sock"
         self._stop = threading.Event()
@@ -262,9 +258,7 @@ def _stop_signals() -> tuple[threading.Event, Socket]:
 
 @dataclass(slots=True)
 class _Loop:
-    """The loop that answers until a stop. `unfinished` holds long work with its recipients; they
-    take turns.
-    """
+    """The loop that answers until a stop; `unfinished` long work and its recipients take turns."""
 
     worker: Worker
     socket: zmq.Socket[bytes]
@@ -314,9 +308,7 @@ class _Loop:
                 self.unfinished.append((NOBODY, 0, slices))
 
     def _answer_waiting(self, until: float) -> None:
-        """Answer requests that have arrived, until the queue is empty or the clock
-        reaches `until`.
-        """
+        """Answer requests that have arrived, until none is left or it is `until`."""
         while True:
             try:
                 identity, *frames = self.socket.recv_multipart(zmq.NOBLOCK)

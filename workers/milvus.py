@@ -198,9 +198,7 @@ def _with_counts(answer: Callable[..., Any], database: Any) -> Callable[..., Any
 
 
 def count_rows(collection: Any, wanted: str) -> int:
-    """Return the number of rows in milvus-lite's collection that a filter finds, by its own steps
-    without building rows.
-    """
+    """Count the rows that a filter finds in milvus-lite, without building them."""
     from milvus_lite.search.assembler import assemble_candidates
     from milvus_lite.search.bitmap import build_valid_mask
 

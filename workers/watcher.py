@@ -144,9 +144,7 @@ class WatcherWorker:
         faulthandler.dump_traceback(file=_LOG)
 
     def _foreign_files(self) -> list[str]:
-        """List the chunk files of other programs, including files that this process had no reason
-        to read.
-        """
+        """List other programs' chunk files, also those that were not read."""
         prefixes = tuple(folder.prefix for folder in chunk_folders(self._config) if folder.others)
         served = (name for name in self._builder.current.files if name.startswith(prefixes))
         read = (name for name, maker in self._builder.generators.items() if maker != "cortex")
@@ -245,9 +243,7 @@ class WatcherWorker:
 
     @property
     def _may_begin_anew(self) -> bool:
-        """Whether this process may restart: the key of a sealed project may have been in the
-        environment, which is read once.
-        """
+        """Whether it may restart: a key in the environment is read once, and would be lost."""
         return self._config.sealing is None
 
     def _changes_within(self, seconds: float) -> bool:
@@ -335,9 +331,7 @@ class WatcherWorker:
         return paced(look_s, self._round_s, LOOK_SHARE, LOOK_MAX_S)
 
     def _is_to_be_looked_at(self) -> bool:
-        """Whether a scan is needed: a reader reported damage, the indexer advanced, or another
-        process touched published files.
-        """
+        """Whether to scan: after damage, the indexer's advance, or another process's writing."""
         following = self._following
         if following.has_marks:
             following.has_marks = False

@@ -90,9 +90,7 @@ def _row(result: Row, operation: str, base_file: str) -> Row:
 
 
 def _short_name(node: Mapping[str, Any]) -> str:
-    """Return the name inside its file, which with the file's path is a target again; "" for a
-    file.
-    """
+    """Return the name inside its file, a target together with the file's path; "" for a file."""
     if node["kind"] == "module" and node.get("file"):
         return ""
     if node.get("route"):

@@ -186,9 +186,7 @@ def _next_offset(hits: ExactHits, following: int) -> int:
 
 
 def _add_share(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:
-    """Return `suggestion`; while only a part is served, after a note that matches may be
-    missing.
-    """
+    """Return `suggestion`, after a note on what may be missing while only a part is served."""
     if not turn.generation.rows or question.offset or _begins_with_definition(question, hits):
         return suggestion
     prefix = turn.describe_share()
@@ -252,9 +250,7 @@ def _cut(raw: bytes, numbers: Sequence[int]) -> bytes:
 
 
 def _suggestion(fan_out: FanOut, question: Exact, answers: Mapping[str, ExactHits], *, nothing: bool) -> str:
-    """Return the suggestions of the projects with results; without any result, those of all
-    projects, or the reason.
-    """
+    """Return the suggestions of projects with results; without results those of all, or why."""
     suggestions = {name: answer.suggestion for name, answer in answers.items() if nothing or answer.hits}
     suggestions = {fan_out.label(name): suggestion for name, suggestion in suggestions.items() if suggestion}
     if len(set(suggestions.values())) == 1 and len(suggestions) == len(answers):

@@ -146,9 +146,7 @@ class Freshness:
         self._waiting = (0.0, -1, "")
 
     def current(self) -> Generation:
-        """Return the published generation; EMPTY before the first. A damaged CURRENT changes
-        nothing.
-        """
+        """Return the published generation, EMPTY before the first; a damaged CURRENT is ignored."""
         return self._current.get(lambda: read_current(self._config.index_dir))
 
     def progress(self) -> Progress:
@@ -169,9 +167,7 @@ class Freshness:
         )
 
     def share(self, generation: Generation) -> Share:
-        """Return how much of the project `generation` holds; all of it where the files are not
-        counted.
-        """
+        """Return how much of the project `generation` holds; all where files are not counted."""
         listing, progress = self._listing(), self.progress()
         unfinished = progress.running or progress.state == "indexing"  # the latter: killed
         total = max(len(listing.files), progress.files if unfinished else 0)
@@ -196,9 +192,7 @@ class Freshness:
         return is_complete and not (progress.indexing or progress.looking or self.behind(generation))
 
     def nothing_to_search(self) -> bool:
-        """Whether the project has been read and has no text and no chunk files of other
-        programs.
-        """
+        """Whether the project was read and has no text and no chunk files of others."""
         listing, progress = self._listing(), self.progress()
         if not listing.recipe or len(listing.files) > self._nothing_in or progress.indexing or progress.dirty:
             return False
@@ -312,9 +306,7 @@ class Freshness:
         ]
 
     def listed(self) -> Collection[str]:
-        """Return the paths that the indexer has read; none where chunk files of another program are
-        served.
-        """
+        """Return the paths that the indexer has read; none for other programs' chunk files."""
         return self._listing().files.keys()
 
     def has_chunks(self, path: str) -> bool:
@@ -330,15 +322,13 @@ class Freshness:
         return self._stems
 
     def saved_ns(self, path: str) -> int:
-        """Return when a file was last saved before the indexer read it, in nanoseconds of the
-        epoch; 0 for an unknown file.
-        """
+        """Return when a file was saved that the indexer read, in ns; 0 for an unknown file."""
         record = self._listing().files.get(path)
         return record.mtime_ns if record else 0
 
     def is_there(self, path: str) -> bool:
         """Whether a file or folder exists at this path below the root now."""
-        return _is_inside(path) and os.path.lexists(f"{self._root}/{path}")
+        return path_names.stays_inside(path) and os.path.lexists(f"{self._root}/{path}")
 
     def behind(self, generation: Generation) -> bool:
         """Whether there are chunk files that `generation` lacks and the next one will publish."""
@@ -395,9 +385,7 @@ class Freshness:
         return f" Its repository has worktrees, each a project of its own: {named}." if named else ""
 
     def _say_full(self) -> str:
-        """Return a sentence when the folder of the index is read-only or its disk full: its writers
-        cannot report that themselves.
-        """
+        """Return a sentence if the index cannot be written, which its writers cannot report."""
         if self._config.read_only:
             return (
                 f"{self._home} cannot be written: answers come from its index, and saved files are not indexed. Make "
@@ -423,11 +411,6 @@ def _reservation(path: str, remark: str) -> str:
     if kind == "syntax errors" and rest:
         return f"{path}: {rest}."
     return f"{path} is {remark}." if kind == "not UTF-8" and rest.endswith(BY_GUESS) else ""
-
-
-def _is_inside(path: str) -> bool:
-    """Whether the path, as written, leads below the root."""
-    return path_names.stays_inside(path)
 
 
 def _describe_state(progress: Progress, share: Share, *, behind: bool, share_reported: bool) -> list[str]:

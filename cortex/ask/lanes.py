@@ -12,17 +12,7 @@ from dataclasses import dataclass, replace
 
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Search
-from cortex.ranking import (
-    Ranked,
-    Reading,
-    cite,
-    define,
-    prepare,
-    rank,
-    rank_by_cosine,
-    share_names,
-    weigh,
-)
+from cortex.ranking import Ranked, Reading, cite, define, prepare, rank, rank_by_cosine, share_names, weigh
 from cortex.system.errors import CortexError
 from ipc.messages import (
     NO_COUNTS,
@@ -61,7 +51,6 @@ class Lanes:
 
     @property
     def replies(self) -> list[Signals]:
-        """The replies that came."""
         return [lane for lane in (self.text, self.vector) if lane is not None]
 
     @property
@@ -90,9 +79,7 @@ async def _prepare(question: str) -> None:
 
 
 def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: float) -> list[Ranked]:
-    """Return the ranked hits: up to one more than `question.limit`, as a sign that more exist.
-    Pure.
-    """
+    """Return the ranked hits, one more than `question.limit` if more exist. Pure."""
     limit = question.limit + 1  # the extra hit shows that there are more
     if question.mode == "semantic":
         assert lanes.vector is not None

@@ -42,9 +42,7 @@ class Near(Protocol):
     """Access to a memory set that may run already."""
 
     def client(self) -> Asker | None:
-        """Return the client of a running set; None when none runs, or when it was silent just
-        now.
-        """
+        """Return the client of a running set; None for none, and for one that was just silent."""
 
     def was_silent(self) -> None:
         """Record a silence: the set is left alone for a while."""
@@ -75,9 +73,7 @@ class MemoryContext:
     glance_s: float = GLANCE_S
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the answer of a running set within `glance_s`; None when none runs, or it is late
-        or fails. Starts no set.
-        """
+        """Return a running set's answer within `glance_s`; None without one in time."""
         client = self.near.client() if self.near else None
         if self.near is None or client is None:
             return None
@@ -151,10 +147,7 @@ def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> StillStartin
 
 
 def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as valid JSON: without lone surrogates, which no text may hold.
-
-    Raises BadRequest for values that JSON cannot hold.
-    """
+    """Return the arguments as valid JSON, without lone surrogates. Raises BadRequest."""
     try:
         orjson.dumps(arguments)
     except (orjson.JSONEncodeError, RecursionError):

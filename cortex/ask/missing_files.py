@@ -55,9 +55,7 @@ def describe_left_out(config: Config, freshness: Freshness, path: str) -> str:
 
 
 def say_missing(config: Config, freshness: Freshness, path: str) -> str:
-    """Return a sentence on a path that no indexed file means: why it is left out, or the nearest
-    paths.
-    """
+    """Return why no indexed file has this path: it is left out, or the nearest paths."""
     if why := describe_left_out(config, freshness, path):
         return why
     near = nearest_paths(path, freshness.listed())

@@ -32,9 +32,12 @@ from ipc.messages import (
     Filters,
     GraphSearch,
     Hit,
+    Locate,
+    Located,
     Message,
     NameSearch,
     PatternSearch,
+    Place,
     Several,
     is_repeatable,
 )
@@ -138,15 +141,9 @@ class QueryContext:
     audience: Audience = "program"
 
     async def remember(
-        self,
-        operation: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        operation_id: str = "",
+        self, operation: str, arguments: Mapping[str, Any] | None = None, *, operation_id: str = ""
     ) -> dict[str, Any]:
-        """Return the answer of a memory operation. Raises Unavailable, and the operation's
-        errors.
-        """
+        """Return the answer of a memory operation. Raises its errors, and Unavailable."""
         if self.memory is None:
             raise Unavailable("There is no way to memory here; call the tool through `cortex mcp`.")
         return await self.memory.call(
@@ -189,9 +186,7 @@ class QueryContext:
             await asyncio.sleep(LOOK_S)
 
     async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
-        """Return one reply of the class `kind`. Raises the worker's error, or Unavailable for
-        silence.
-        """
+        """Return one reply of class `kind`. Raises the worker's error, Unavailable for silence."""
         message, began = self.scope_message(message), time.monotonic()
         last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
@@ -215,9 +210,7 @@ class QueryContext:
             return check_reply(reply, kind, worker)
 
     async def _explain_silence(self, worker: str, error: Silent, waited_s: float) -> Silent:
-        """Return the error for a silent worker; that of a starting worker says so. `waited_s`: over
-        all tries.
-        """
+        """Return the error of a silent worker, or of a starting one. `waited_s`: over all tries."""
         standing = await self.standing(worker) if self.standing is not None and error.absent else ""
         if standing == "starting":
             return Starting(f"The {worker} worker is starting; ask again in a few seconds.", absent=True)
@@ -239,9 +232,7 @@ class QueryContext:
         return filters if filters.paths or not folder else replace(filters, within=folder)
 
     def scope_message(self, message: Message) -> Message:
-        """Limit a graph message to the folder of the question: a name there wins over the same name
-        elsewhere.
-        """
+        """Limit a graph message to the question's folder: a name there wins over others."""
         folder = self.config.subfolder
         if not folder or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
             return message
@@ -344,9 +335,7 @@ class Turn:
     async def first_of(
         self, workers: Sequence[str], request: Message, kind: type[M], errors: dict[str, CortexError]
     ) -> M:
-        """Return the reply of the first of `workers` that answers. Arguments and errors as in
-        `fetch`.
-        """
+        """Return the reply of the first of `workers` that answers. Arguments, errors as `fetch`."""
         for worker in workers:
             try:
                 return await self.context.ask(worker, request, kind, self.context.until)
@@ -361,6 +350,12 @@ class Turn:
     ) -> dict[str, M]:
         """Return project → the reply to its own request. Raises as `fetch`."""
         return {name: await self.first_of(workers, request, kind, {}) for name, request in requests.items()}
+
+    async def locate(self, places: Sequence[Place], *, bare: bool = True) -> Located:
+        """Return the chunks at `places`, from the text worker, or else from the vector worker."""
+        request = Locate(tuple(places), generation=self.generation.number, bare=bare)
+        located = await self.lane("text", request, Located)
+        return located if located is not None else await self.ask("vector", request, Located)
 
     def generations(self, name: str) -> dict[str, int]:
         """Return project → its generation, for a turn of the project `name`."""
@@ -386,9 +381,7 @@ class Turn:
         return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
-        """Return the answer's `index` block: silent workers, their reasons, and the sentences
-        `notes`.
-        """
+        """Return the answer's `index` block: silent workers, why, and the sentences `notes`."""
         reservations = self.context.freshness.reservations(self.shown, self.generation)
         sentences = (*map(str, self.silent.values()), *notes, *reservations)
         return self.context.freshness.block(
@@ -396,9 +389,7 @@ class Turn:
         )
 
     def describe_share(self) -> str:
-        """Return how much of the project is served, as the start of a sentence for `suggestion`; ""
-        when all of it is.
-        """
+        """Return how much is served, as the start of a `suggestion`; "" when all of it is."""
         share = self.context.freshness.share(self.generation)
         if share.is_complete:
             return ""

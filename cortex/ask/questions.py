@@ -15,12 +15,7 @@ from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES, first_fitting
 from cortex.terms.text.spelling import FileLines, read_file_lines
-from ipc.messages import (
-    Detail,
-    ExactSearch,
-    Filters,
-    MatchType,
-)
+from ipc.messages import Detail, ExactSearch, Filters, MatchType
 
 NO_FILTERS = Filters()
 
@@ -73,9 +68,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A question for the relatives of a chunk, or of a file at a line (0: the whole file). `limit`
-    counts each kind.
-    """
+    """A question for relatives of a chunk, or of a file's line (0: the file), `limit` of a kind."""
 
     file: str = ""
     line: int = 0

@@ -37,9 +37,7 @@ LINES_BYTES_MIN, ENTRIES = 600, 15
 
 @dataclass(frozen=True, slots=True)
 class ProjectHit:
-    """A hit with its project and its path there; `worker_hit` has the path that the workers of
-    `turn` use.
-    """
+    """A hit with its project and path there; `worker_hit` has the path for the turn's workers."""
 
     turn: str
     project: str
@@ -163,9 +161,7 @@ async def _find(context: QueryContext, fan_out: FanOut, question: Search) -> Sea
 
 
 async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
-    """Return the answer of detail "auto": the lines that answer, in the order of the ranking's
-    files.
-    """
+    """Return the answer of detail "auto": the lines that answer, in the order of the files."""
     listed = await _rank(fan_out, question, context.config.fusion.bm25_weight)
     max_bytes = budget(question.max_tokens, context.config.server.answer_tokens)
     hits = listed.by_project()
@@ -295,9 +291,7 @@ async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
 
 
 async def _rank(fan_out: FanOut, question: Search, bm25_weight: float) -> ProjectRanking:
-    """Rank the hits of all projects. Raises BadRequest, NotReady, and Unavailable where no project
-    answers.
-    """
+    """Rank all projects' hits. Raises BadRequest, NotReady, Unavailable if none answers."""
     reading = read_question(question.query)
     spaces = {name: _vector_space(turn) for name, turn in fan_out.turns.items() if fan_out.plain is None}
     if question.mode == "semantic" and len(set(spaces.values())) > 1:

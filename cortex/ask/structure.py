@@ -83,9 +83,7 @@ def _check(question: GraphSearch) -> None:
 
 
 async def outline(context: QueryContext, question: OutlineSearch) -> dict[str, Any]:
-    """Answer cortex_outline. Raises BadRequest, and Unavailable when the graph worker cannot
-    answer.
-    """
+    """Answer cortex_outline. Raises BadRequest, Unavailable without the graph worker."""
     started = time.perf_counter()
     if question.path:
         check_text(question.path, "path")
@@ -102,9 +100,7 @@ async def outline(context: QueryContext, question: OutlineSearch) -> dict[str, A
 
 
 def _mark_stale(raw: bytes) -> dict[str, Any]:
-    """Return a result of a changed file without the lines around it: they have moved, and the lines
-    now in their place are different.
-    """
+    """Return the result of a changed file without lines around it, which have moved."""
     result: dict[str, Any] = drop_text(orjson.loads(raw))
     result.pop("context", None)
     for site in result.get("sites", ()):
@@ -114,9 +110,7 @@ def _mark_stale(raw: bytes) -> dict[str, Any]:
 
 
 async def pattern(context: QueryContext, question: PatternSearch) -> dict[str, Any]:
-    """Answer cortex_pattern. Raises BadRequest, and Unavailable when the graph worker cannot
-    answer.
-    """
+    """Answer cortex_pattern. Raises BadRequest, Unavailable without the graph worker."""
     started = time.perf_counter()
     check_text(question.pattern, "pattern")
     turn, hits = await _ask(context, question)
@@ -139,9 +133,7 @@ async def names(context: QueryContext, question: NameSearch) -> dict[str, Any]:
 async def _ask(
     context: QueryContext, question: GraphSearch | OutlineSearch | PatternSearch | NameSearch
 ) -> tuple[Turn, GraphHits]:
-    """Return the graph worker's reply; before the first generation a reply that says why it is
-    empty.
-    """
+    """Return the graph worker's reply; before the first generation one that says why."""
 
     async def make(turn: Turn) -> GraphHits:
         request = replace(question, generation=turn.generation.number)
@@ -193,9 +185,7 @@ async def _ask_each(
 
 
 def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:
-    """Return the reply; if it is empty and only a part is served, with a suggestion that says
-    so.
-    """
+    """Return the reply; if empty while only a part is served, with a suggestion that says so."""
     share_text = "" if hits.results or not turn.generation.number else turn.describe_share()
     if not share_text:
         return hits

@@ -31,11 +31,7 @@ from ipc.messages import Embed, Embedded, Failure, Mode
 #: the command line of the process
 COMMAND = (sys.executable, "-P", "-c", "from cortex.embedders.child import serve; serve()")
 #: variables of the process: glibc returns the memory of each call, which it would keep (40 MB)
-ALLOCATOR = {
-    "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": "65536",
-    "MALLOC_TRIM_THRESHOLD_": "131072",
-}
+ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "131072"}
 #: seconds for one call; the first one loads the model
 ANSWER_S = 20.0
 #: seconds without a call after which `rest` ends the process
@@ -45,9 +41,7 @@ CALL_TEXTS = 8
 
 
 class ChildEmbedder:
-    """See `protocol.Embedder`. Starts the process with the first text to embed. Use it in one
-    thread.
-    """
+    """See `protocol.Embedder`; for one thread. The first text starts the process."""
 
     #: no text is cut by it
     count_tokens = staticmethod(estimate_tokens)

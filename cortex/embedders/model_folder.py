@@ -74,9 +74,7 @@ class ModelFolder:
         )
 
     def read(self, name: str, bytes_max: int) -> bytes:
-        """Return a file's bytes. Raises Misconfigured for a file that cannot be read, or is larger
-        than `bytes_max` bytes.
-        """
+        """Return a file's bytes. Raises Misconfigured if unreadable or above `bytes_max`."""
         path = self.path / name
         try:
             raw = files.read_plain(os.path.realpath(path), bytes_max + 1)
@@ -91,9 +89,7 @@ class ModelFolder:
         return raw
 
     def recipe(self) -> Recipe:
-        """Return the settings of the folder's files. Raises Misconfigured for a setting that is not
-        supported here.
-        """
+        """Return the settings of the folder's files. Raises Misconfigured for unsupported ones."""
         sentence_config, sizes = self._settings("sentence_bert_config.json"), self._settings("config.json")
         words = self._settings("tokenizer_config.json")
         folder = self._pooling_folder()

@@ -78,9 +78,7 @@ def _read_model(config: Config, folder: ModelFolder) -> tuple[bytes, bytes, str]
 
 
 def check_onnx(config: Config) -> int:
-    """Raise the errors that need no loading of the model; return the length of its vectors, 0 where
-    its folder does not give it.
-    """
+    """Raise errors that need no loading of the model; return its vectors' length, or 0."""
     return _check_folder(config)[1].dimensions
 
 
@@ -121,9 +119,7 @@ def _model_name(folder: ModelFolder) -> str:
 
 
 def _provider(device: str) -> tuple[str, dict[str, str]]:
-    """Return onnxruntime's name for `device`, and its options. Raises Misconfigured for a device
-    that is missing.
-    """
+    """Return onnxruntime's name for `device`, and options. Raises Misconfigured without it."""
     match = _DEVICE.fullmatch(device)
     if match is None:
         raise Misconfigured(
@@ -280,9 +276,7 @@ def _clean(text: str) -> str:
 
 
 def _batches(wanted: Sequence[int], lengths: Sequence[int], tokens_max: int) -> Iterator[list[int]]:
-    """Yield texts of similar length together, at most `tokens_max` tokens with padding; a longer
-    text alone.
-    """
+    """Yield texts of similar length, at most `tokens_max` with padding; longer ones alone."""
     batch: list[int] = []
     for at in sorted(wanted, key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[at] > tokens_max:

@@ -10,10 +10,7 @@ from ipc.messages import Mode
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors.
-
-    Vectors of two embedders are comparable only when their `identity` is equal.
-    """
+    """Turns texts into vectors, comparable only between embedders of equal `identity`."""
 
     @property
     def identity(self) -> str:
@@ -41,8 +38,6 @@ class Embedder(Protocol):
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a quarter of the characters that are not blanks, rounded up: the usual token count of
-    code in sub-word models.
-    """
+    """Return a quarter of the letters that are no blanks: the usual count for code."""
     blanks = text.count(" ") + text.count("\t") + text.count("\n")
     return (len(text) - blanks + 3) // 4

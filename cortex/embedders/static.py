@@ -119,9 +119,7 @@ class StaticEmbedder(Shipped):
         )
 
     def _pieces(self, word: str) -> list[int]:
-        """Return the row of `word`, or the rows of the longest vocabulary words into which it can
-        be cut, from left to right.
-        """
+        """Return the row of `word`, or of the longest known words that it consists of."""
         row = self._rows.get(word)
         if row is not None:
             return [row]
@@ -140,9 +138,7 @@ class StaticEmbedder(Shipped):
         return rows
 
     def _sum(self, rows: list[int], ends: list[int], out: Array) -> None:
-        """Set `out` [texts, dimensions] to the weighted sum of each text's distinct rows; `ends`
-        delimit the texts.
-        """
+        """Set `out` [texts, dimensions] to the weighted sums of texts' rows, ended at `ends`."""
         if not rows:
             return
         vocabulary = len(self._scale)

@@ -134,16 +134,12 @@ def _locate_text(name: str, value: str, root: str, listed: Listed) -> str:
     if name in _PATHS:
         return path_below(_below_link(value.strip().strip("\"'`"), root), root)
     if name in _NAMES:
-        return _relative(_below_link(value, root) if value.startswith(_ABSOLUTE) else value, root)
+        value = _below_link(value, root) if value.startswith(_ABSOLUTE) else value
+        return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
         globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name, listed)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
-
-
-def _relative(text: str, root: str) -> str:
-    """Return the text without the path of the root."""
-    return text.replace(f"{root}/", "") if root != "/" else text
 
 
 def _check_globs(globs: tuple[str, ...], name: str, listed: Listed) -> tuple[str, ...]:
@@ -224,9 +220,7 @@ def _as_list(items: Mapping[str, Any], value: Any) -> Any:
 
 
 def _as_text(field: Mapping[str, Any], value: Any) -> Any:
-    """Return the value as a text. For an enum: the member that it means, in any case, singular or
-    plural.
-    """
+    """Return the value as a text; for an enum the member that it means, in any case and number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = json.dumps(value)
     choices = field.get("enum")
@@ -254,7 +248,5 @@ _PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as
 
 
 def _language(name: str) -> str:
-    """Return the canonical name of a language, "" for all. An unknown name stays: a worker reports
-    it.
-    """
+    """Return the canonical name of a language, "" for all. A worker reports an unknown name."""
     return "" if name.strip().lower() in _ANY else canonical(name) or name.strip().lower()

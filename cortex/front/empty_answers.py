@@ -10,16 +10,7 @@ import orjson
 from cortex.system.errors import CortexError
 
 #: arguments that only exclude hits
-FILTERS = (
-    "paths",
-    "exclude_paths",
-    "tags",
-    "chunk_types",
-    "lang",
-    "scope",
-    "exclude_patterns",
-    "min_score",
-)
+FILTERS = ("paths", "exclude_paths", "tags", "chunk_types", "lang", "scope", "exclude_patterns", "min_score")
 #: seconds that a call must have left to be repeated
 LEFT_S = 2.0
 #: maximum of shown characters of a filter's value

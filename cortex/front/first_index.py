@@ -31,7 +31,6 @@ Show = Callable[[], contextlib.AbstractContextManager[Callable[["Freshness"], No
 
 @contextlib.contextmanager
 def show_nothing() -> Iterator[Callable[[Freshness], None]]:
-    """Show no progress."""
     yield lambda _freshness: None
 
 
@@ -42,9 +41,7 @@ async def call_with_index(
     show: Show = show_nothing,
     wait_s: float = FIRST_INDEX_S,
 ) -> dict[str, Any]:
-    """Return the tool's answer; if nothing was served, ask again after the first index. Raises
-    CortexError.
-    """
+    """Return the answer; if nothing was served, ask again after the first index."""
     if link.freshness.serves(link.freshness.current()):
         return await link.call_patiently(tool, arguments, STARTED_S)
     answer = None
@@ -56,9 +53,7 @@ async def call_with_index(
 
 
 async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S, show: Show = show_nothing) -> bool:
-    """Wait until the whole project is served, at most `patience_s`. Return False at once where it
-    is served already, or will not be.
-    """
+    """Wait until all is served, at most `patience_s`; False if it was, or will not be."""
     freshness = link.freshness
     if freshness.serves_all(freshness.current()) or not _is_to_come(link):
         return False
@@ -73,9 +68,7 @@ async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S, show: 
 
 
 def _is_to_come(link: Link) -> bool:
-    """Whether an indexer runs or is about to: workers may start, and no indexer has reported why it
-    does not index.
-    """
+    """Whether an indexer runs or is about to: workers may start, and it has given no reason."""
     state = link.freshness.progress()
     ended = bool(state.message) and not state.indexing
     return link.config.server.auto_index and not link.problem and not ended

@@ -16,9 +16,7 @@ Way = Literal["", "in", "out"]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An argument that can be a plain word of the command line; `people` is its name in the
-    usage.
-    """
+    """An argument that can be a plain word of the command line, named `people` in the usage."""
 
     argument: str
     people: str
@@ -44,9 +42,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The command line of a tool, the output of its answer, and its short form for agents. The tool
-    defines everything else.
-    """
+    """The command line of a tool, the text of its answer, its short form for agents."""
 
     #: an answer without a list of results is never empty
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer.get("results", True))

@@ -70,9 +70,7 @@ def main() -> int:
 
 
 def tell(arguments: list[str]) -> None:
-    """Handle one event. `arguments`: its name, then `--map` and `--data-dir DIR`. All errors are
-    suppressed.
-    """
+    """Handle one event. `arguments`: its name, `--map`, `--data-dir DIR`. Suppresses all errors."""
     with contextlib.suppress(BaseException):
         _run(arguments)
         sys.stdout.flush()
@@ -92,7 +90,9 @@ def _run(arguments: list[str]) -> None:
         return
     if event == "prompt" and MAP_OPTION in arguments:
         with contextlib.suppress(Exception):
-            print(_make_map(payload, until), end="", flush=True)
+            from cortex.front.prompt_map import make_map  # few people switch it on
+
+            print(make_map(payload, until), end="", flush=True)
     record = _make_record(event, payload)
     if ASK_OPTION in arguments:
         with contextlib.suppress(OSError):
@@ -128,12 +128,6 @@ def _ask(folder: str, record: dict[str, Any], *, is_answer: bool) -> str:
         return ""
     files.replace(path, begun)
     return json.dumps({"decision": "block", "reason": REQUEST})
-
-
-def _make_map(payload: dict[str, Any], until: float) -> str:
-    from cortex.front.prompt_map import make_map  # few people switch it on
-
-    return make_map(payload, until)
 
 
 def _data_dir(options: list[str]) -> str:

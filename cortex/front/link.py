@@ -19,14 +19,7 @@ from cortex.ask.code_notes.place_backfill import PlaceBackfill
 from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import GLANCE_S, Caller
-from cortex.ask.query_context import (
-    FIRST_GENERATION_S,
-    SETTLE_S,
-    Member,
-    QueryContext,
-    Standing,
-    Starting,
-)
+from cortex.ask.query_context import FIRST_GENERATION_S, SETTLE_S, Member, QueryContext, Standing, Starting
 from cortex.front.audience import current_audience
 from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool
@@ -60,10 +53,7 @@ Others = Callable[[Sequence[str], float], Awaitable[Sequence[Member]]]
 
 
 class Link:
-    """A connection to one project. Make, use and close it in one event loop.
-
-    `start`: start a set when none runs.
-    """
+    """A connection to one project, for one event loop. `start`: start a set when none runs."""
 
     def __init__(
         self, config: Config, *, start: bool = True, channel: str = "mcp", counts: bool = True
@@ -241,9 +231,7 @@ class Link:
     async def _ask_others(
         self, tool: Tool, arguments: Mapping[str, Any] | None, others: Others
     ) -> dict[str, Any]:
-        """Return the tool's answer for several projects; this one is not asked unless it is among
-        them.
-        """
+        """Return the answer for several projects; this one is asked only if it is among them."""
         until = time.monotonic() + self.config.server.deadline_s
         context = replace(
             self._context(until, None),
@@ -380,9 +368,7 @@ def say_subfolder(config: Config) -> str:
 
 
 def _keeps_commits(config: Config) -> bool:
-    """Whether commits become notes: the user's setting allows it, the project does not refuse it
-    and is not read-only.
-    """
+    """Whether commits become notes: the user and the project allow it, and it can be written."""
     if not config.memory.git or is_read_only(config.root):
         return False
     try:

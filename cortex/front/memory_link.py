@@ -50,9 +50,7 @@ class MemoryLink:
         self._looked = -LOOK_S
 
     def context(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
-        """Return the context of a call with the deadline `until` (monotonic); `caller` is called
-        with the first operation.
-        """
+        """Return the context of a call with a deadline; its first operation asks for `caller`."""
         return MemoryContext(self.reach, until, caller, self, self._glance_s)
 
     def client(self) -> Client | None:
@@ -72,9 +70,7 @@ class MemoryLink:
         return self._client
 
     def warm(self) -> None:
-        """Begin to connect to a running set during a call about code, so that its later question to
-        memory does not wait for a connection.
-        """
+        """Begin to connect to a running set during a call about code, ahead of later questions."""
         now = time.monotonic()
         if self._warming is not None or now < self._looked + LOOK_S:
             return
@@ -83,9 +79,7 @@ class MemoryLink:
             self._warming = asyncio.create_task(_connect(client))
 
     def was_silent(self) -> None:
-        """Skip memory for QUIET_S, so that not every call waits for it. Silence while it is being
-        connected to does not count.
-        """
+        """Skip memory for QUIET_S, so that not every call waits; not while it is connected to."""
         if self._warming is not None and not self._warming.done():
             return
         self._warming = None  # afterwards a new connection may be needed

@@ -120,10 +120,7 @@ class NamedProjects(ABC):
 
 
 class OpenProjects(NamedProjects):
-    """The project of `link`, and others that are opened at their first call.
-
-    `roots`: further folders that the client works in.
-    """
+    """The project of `link`, and others opened at their first call; `roots`: the client's."""
 
     def __init__(self, link: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own_link, self._roots, self._make = link, roots, make
@@ -226,9 +223,7 @@ class OpenProjects(NamedProjects):
         return link
 
     def _load_config(self, project: ProjectEntry) -> Config:
-        """Load a project's configuration, with the memory of the front's own. Raises
-        Misconfigured.
-        """
+        """Load a project's configuration with this front's memory. Raises Misconfigured."""
         memory = {"data_dir": self._own_link.config.memory.data_dir}
         config = configuration.load(project.root, {"memory": memory})
         return replace(config, explicit_root=project.root not in self._roots)  # of the client's choice
@@ -260,10 +255,7 @@ class OpenProjects(NamedProjects):
 
 
 def _find_projects(roots: Sequence[Path], own_root: Path) -> dict[str, ProjectEntry]:
-    """Return name → project: roots of the client, the user's projects, packages of `own_root`.
-
-    Raises Misconfigured.
-    """
+    """Return name → project: the client's roots, the user's projects, packages of `own_root`."""
     registered = {
         name: project for name, project in known_projects().items() if project.of in (None, own_root)
     }

@@ -70,9 +70,7 @@ def choose_projects(
 
 
 class OpenProject:
-    """A project of a front: its link, made and opened at the first use, and the number of its
-    running calls. Use it in one event loop.
-    """
+    """A project of a front: its link from the first use on, its calls. For one event loop."""
 
     def __init__(
         self, name: str, config: Config, make: Callable[[Config], Link], link: Link | None = None
@@ -102,9 +100,7 @@ class OpenProject:
             self.calls, self.ended = self.calls - 1, time.monotonic()
 
     async def reach(self, until: float) -> QueryContext:
-        """Return the context for a call to several projects. Call it inside `use`. Raises
-        CortexError.
-        """
+        """Return the context for a call to several projects, inside `use`. Raises CortexError."""
         assert self.link is not None
         return await self.link.reach(until)
 
@@ -115,9 +111,7 @@ class OpenProject:
 
 
 async def reach_all(
-    names: Sequence[str],
-    find: Callable[[str], OpenProject],
-    reach: Callable[[str], Awaitable[QueryContext]],
+    names: Sequence[str], find: Callable[[str], OpenProject], reach: Callable[[str], Awaitable[QueryContext]]
 ) -> list[Member]:
     """Return a member for each name, with its context or the error that prevents one.
 

@@ -51,9 +51,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 
 def make_map(payload: dict[str, Any], until: float) -> str:
-    """Return the text for a prompt event, "" unless it speaks of code and the answer comes before
-    `until` (monotonic).
-    """
+    """Return the text for a prompt event by `until` (monotonic); "" for a prompt without code."""
     text = typed_text(payload)
     if not text or not speaks_of_code(text):
         return ""
@@ -140,9 +138,7 @@ def decode_entries(frame: bytes) -> list[Any]:
 
 
 def _draw(entries: Iterable[dict[str, Any]]) -> str:
-    """Return the lines of each file below its path; nothing with characters that could end the
-    fence or a line.
-    """
+    """Return each file's lines below its path, without characters that end the fence or a line."""
     by_file: dict[str, list[str]] = {}
     for entry in entries:
         line = f"{entry['start']}-{entry['end']}  {entry['name']}".rstrip().replace("</", "< /")

@@ -59,9 +59,7 @@ class Tool:
     form: Form = PLAIN
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
-        """Return the arguments as a struct for the function. Raises BadRequest with one sentence,
-        and BadQuery when the query is missing.
-        """
+        """Return the arguments as a struct. Raises BadRequest, and BadQuery without the query."""
         supplied = {key: value for key, value in (arguments or {}).items() if value is not None}
         supplied = coerce_arguments(self.schema, supplied)
         try:

@@ -87,9 +87,7 @@ class Usage:
 
     @contextlib.contextmanager
     def count(self, tool: str, arguments: Any, *, agent: str = "") -> Iterator[CountedCall]:
-        """Count the call in the block. A call that ends by another error than CortexError has the
-        outcome "deadline" or "failed".
-        """
+        """Count the call in the block; outcomes of other errors are "deadline" and "failed"."""
         call, began, code = CountedCall(), time.monotonic(), "ok"
         try:
             yield call

@@ -43,9 +43,7 @@ _OURS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"generator"\s*:\s*"corte
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether Cortex wrote a chunk file or graph file. False for a link and for a file that
-    cannot be read.
-    """
+    """Return whether Cortex wrote a chunk or graph file; False for links and unreadable ones."""
     try:
         return _OURS.match(read_head(path)) is not None
     except (OSError, ValueError):
@@ -78,9 +76,7 @@ def _is_ours_cached(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG0
 
 
 def is_linked(folder: Path, root: Path) -> bool:
-    """Return whether `folder`, or a folder between it and the project's root, is a link. False for
-    a folder outside the project.
-    """
+    """Return whether `folder`, or one between it and the project's root, is a link."""
     if not folder.is_relative_to(root):
         return False
     parts = folder.relative_to(root).parts
@@ -181,9 +177,7 @@ def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
 
 
 def chunk_folders(config: Config) -> tuple[Folder, ...]:
-    """Return the folders of chunk files, Cortex's own first. A folder that `server.chunks_dir`
-    names is the only one.
-    """
+    """Return the folders of chunk files, Cortex's own first, or the one of `server.chunks_dir`."""
     ours = Folder(config.chunks_dir, config.root, packed=chunk_ending(config) == PACKED)
     return (ours,) if config.server.chunks_dir else (ours, _project_folder(config, "chunks"))
 
@@ -217,9 +211,7 @@ def project_files(root: Path) -> dict[str, os.stat_result]:
 
 
 def waiting_files(config: Config) -> dict[str, os.stat_result]:
-    """Return the files of other programs in the project that wait for consent, by name; none where
-    their folder cannot be listed.
-    """
+    """Return other programs' files that wait for consent, by name; none of unlisted folders."""
     folders = (*chunk_folders(config)[1:], *graph_folders(config)[1:])
     try:
         return {name: info for folder in folders for name, info in folder.waiting().items()}

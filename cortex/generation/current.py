@@ -40,9 +40,7 @@ CURRENT_BYTES_MAX = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class SegmentRef:
-    """A segment of rows: its file in `segments/`, the count of its rows, and the count of rows with
-    a vector.
-    """
+    """A segment of rows: its file in `segments/`, the counts of rows and of those with a vector."""
 
     name: str
     rows: int
@@ -188,10 +186,7 @@ def _key_in(path: Path) -> bytes:
 
 
 def publish(index_dir: Path, generation: Generation) -> None:
-    """Make `generation` the current one by one rename.
-
-    Raises OSError; the old generation then stays current.
-    """
+    """Make `generation` current by one rename. Raises OSError; the old one then stays current."""
     body = orjson.dumps(generation)
     head = f"cortex-index {INDEX_FORMAT} {zlib.crc32(body):08x} {origin(index_dir)}\n".encode()
     files.replace(index_dir / CURRENT, head + body, sync=True)

@@ -57,9 +57,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 def is_damage(error: BaseException) -> bool:
-    """Return whether `error`, raised while reading a file of an index, means that the file is
-    damaged.
-    """
+    """Return whether `error`, raised while reading an index's file, means a damaged file."""
     if isinstance(error, OSError):
         return error.errno in _ERRNOS
     return isinstance(error, Damaged | NotFound | ValueError)

@@ -29,9 +29,7 @@ _UNNUMBERED = (CURRENT, "segments", "text", "vectors", "graph", LOCK)
 
 
 def has_other(index_dir: Path) -> bool:
-    """Return whether an index of another format than that of `index_dir`, `.cortex/index/<format>`,
-    was published.
-    """
+    """Return whether an index of another format than that of `index_dir` was published."""
     # Not Path.is_file: it raises for a folder that only another user may read.
     return any(os.path.isfile(folder / CURRENT) for folder, _ in _others(index_dir))
 
@@ -66,9 +64,7 @@ def _others(index_dir: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def _last_change(folder: Path, paths: list[Path]) -> float:
-    """Return the time of the index's last written file, seconds since the epoch: each file is a new
-    entry of its folder.
-    """
+    """Return when the index's last file was written: each is a new entry of its folder."""
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = files.names(folder) if paths[0] == folder else []

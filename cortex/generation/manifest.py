@@ -53,9 +53,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FileState(msgspec.Struct, frozen=True):
-    """The fields of an Entry that show whether the file is unchanged since it was indexed, whether
-    it has chunks, and its remarks.
-    """
+    """An Entry's fields for: whether the file is unchanged, whether it has chunks, its remarks."""
 
     size: int
     mtime_ns: int

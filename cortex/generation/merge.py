@@ -24,9 +24,7 @@ PORTION_ROWS = 4096
 
 
 def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
-    """Write the live rows of segments `which` as one segment, with their keys; return (rows, rows
-    with a vector).
-    """
+    """Write the live rows of segments `which` as one; return (rows, rows with a vector)."""
     segments = [rows.segments[at] for at in which]
     live = [rows.live[rows.starts[at] : rows.starts[at + 1]] for at in which]
     keys = np.concatenate([s.arrays["keys"][keep] for s, keep in zip(segments, live, strict=True)])
@@ -65,18 +63,14 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Rows of `segments` in the order of writing: `of` is the segment of each, `rows` its row there
-    (i64).
-    """
+    """Rows in the order of writing: `of` is the segment of each, `rows` its row there (i64)."""
 
     segments: tuple[Segment, ...]
     of: Array
     rows: Array
 
     def runs(self) -> Iterator[tuple[Segment, int, int]]:
-        """Yield (segment, first row, end row) of each run of consecutive rows: at most
-        PORTION_ROWS.
-        """
+        """Yield (segment, first row, end row) of runs of at most PORTION_ROWS consecutive rows."""
         breaks = (np.diff(self.of) != 0) | (np.diff(self.rows) != 1)
         for first, end in pairwise([0, *(np.flatnonzero(breaks) + 1).tolist(), len(self.rows)]):
             segment, row = self.segments[int(self.of[first])], int(self.rows[first])

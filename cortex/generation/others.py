@@ -43,9 +43,7 @@ class OthersSource:
 
 
 def is_inside(root: str, path: str) -> bool:
-    """Return whether a path of another program leads to a place in the project, through links as
-    well.
-    """
+    """Return whether another program's path leads into the project, through links as well."""
     if not path or not path_names.stays_inside(path):
         return False
     try:

@@ -40,10 +40,7 @@ class _FileReferences:
 
 
 class References:
-    """Counts a generation's references.
-
-    The content of each segment is cached: segments never change.
-    """
+    """Counts a generation's references; caches segments' content, which never changes."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: the folder of the segments."""
@@ -51,10 +48,7 @@ class References:
         self._parts: dict[str, _FileReferences] = {}
 
     def write(self, name: str, segments: Collection[str]) -> None:
-        """Count over the graph `segments` and write the segment `name`.
-
-        Raises NotFound, Damaged or OSError.
-        """
+        """Count over the graph `segments`; write the segment `name`. Raises Damaged, OSError."""
         self._parts = {
             segment: self._parts.get(segment) or _read_references(open_segment(self._folder / segment))
             for segment in segments

@@ -118,10 +118,7 @@ class Snapshots(Generic[S]):
         return number in self._opened
 
     def get(self, number: int = 0) -> tuple[int, S]:
-        """Return (number, snapshot) of generation `number`, 0 for the newest.
-
-        Raises NotReady when it is not open.
-        """
+        """Return (number, snapshot) of a generation, 0: the newest. Raises NotReady."""
         newest = not number and time.monotonic() - self._looked_at >= AGAIN_S
         if newest or (number not in self._opened and number != self.generation.number):
             self.reload()  # the client may have seen a newer CURRENT than this worker
@@ -137,9 +134,7 @@ class Snapshots(Generic[S]):
 
 
 def _has_same_content(generation: Generation, other: Generation) -> bool:
-    """Return whether an open reader of one generation can serve the other: they differ at most in
-    counts and times.
-    """
+    """Return whether one generation's reader can serve the other: but for counts and times."""
     return (
         generation.number,
         generation.segments,

@@ -22,10 +22,7 @@ DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row to write.
-
-    `vector` is float32 [dimensions] of unit length or None; `chunk` has no embedding.
-    """
+    """One row to write. `vector`: float32 [dimensions], unit length, or None; none in `chunk`."""
 
     key: int
     chunk: dict[str, Any]
@@ -82,9 +79,7 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool =
 
 
 def _tables(texts: Sequence[bytes], types: Array, meta: dict[str, Any], *, lean: bool) -> dict[str, Array]:
-    """Return the words of all rows, and the trigrams of the rows that cover each line of a file
-    once.
-    """
+    """Return the words of all rows, and trigrams of rows that cover each line of a file once."""
     covering = [at for at, name in enumerate(meta["type_names"]) if covers(name)]
     if lean:
         return words.make_sections(text.decode() for text in texts)
@@ -98,9 +93,7 @@ def _offsets(parts: Sequence[bytes]) -> Array:
 
 
 class _Tables:
-    """Collects the columns with repeating values, each as a table of names and an ordinal for each
-    row.
-    """
+    """Collects columns with repeating values: a table of names, an ordinal for each row."""
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, int]] = {

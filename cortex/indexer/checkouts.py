@@ -44,9 +44,7 @@ class Checkout:
         return self._tracked().has(self._relative(path))
 
     def is_submodule(self, path: str) -> bool:
-        """Whether a folder (without `/` at its end) is a submodule of this checkout; by .gitmodules
-        where git does not tell.
-        """
+        """Whether a folder (without `/`) is a submodule, by git or else by .gitmodules."""
         tracked, relative = self._tracked(), self._relative(path)
         if not tracked.fault:
             return os.fsencode(relative) in tracked.links
@@ -65,9 +63,7 @@ class Checkout:
         return tracked.paths, tracked.links, tracked.fault
 
     def rules(self, root: Path) -> tuple[Rules, ...]:
-        """Return the rules of the whole checkout: of folders above the project's root, of
-        `info/exclude`, of the user.
-        """
+        """Return the checkout's rules: of folders above, of `info/exclude`, of the user."""
         common = common_rules(self.common, prefix=self.prefix, depth=self.depth, folds=self.folds)
         between = rules_between(self.top, root, folds=self.folds) if self.prefix else ()
         return (*between, *common)

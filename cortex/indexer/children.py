@@ -102,9 +102,7 @@ class _ChildTools:
 
 
 def serve() -> None:
-    """Run a child: answer tasks until standard input ends. Run the nursery instead if that is a
-    socket.
-    """
+    """Run a child: answer tasks until standard input ends, or as nursery if a socket."""
     hosts.give_way(NICE)
     hosts.bound_memory(CHILD_BYTES_MAX)
     gc.disable()  # collecting between tasks is enough
@@ -116,9 +114,7 @@ def serve() -> None:
 
 
 def _fork_children(graph: GraphBuilder) -> None:
-    """Run the nursery until the pool hangs up; return in each child, with its own standard input
-    and output.
-    """
+    """Run the nursery until the pool hangs up; return in each child with its own streams."""
     link = socket.socket(fileno=os.dup(0))
     while True:
         head, descriptors, _, _ = socket.recv_fds(link, LENGTH.size, 2)

@@ -265,9 +265,7 @@ class Pool:
             results.put(error)
 
     def _take(self) -> _Child:
-        """Return an idle child, or a new one. An idle child that was killed meanwhile shows at its
-        first task.
-        """
+        """Return an idle child, or a new one; a killed one shows at its next task."""
         try:
             return self._idle.get_nowait()
         except queue.Empty:

@@ -21,9 +21,7 @@ FAULTS_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The ignore file `name` of one folder. `prefix` makes a path relative to the root relative to
-    the folder.
-    """
+    """The ignore file `name` of a folder; `prefix`: from paths of the root to its paths."""
 
     ignores: Ignores
     depth: int = 0

@@ -115,11 +115,7 @@ class Plan:
 
 
 def index(
-    config: Config,
-    *,
-    force: bool = False,
-    on_progress: Progress | None = None,
-    limits: Limits = LIMITS,
+    config: Config, *, force: bool = False, on_progress: Progress | None = None, limits: Limits = LIMITS
 ) -> Report:
     """Bring the chunk files up to date with the source tree. `force` reads and embeds every file
     again.
@@ -137,11 +133,7 @@ class Indexer:
     """Runs over one project. The caller holds the writer lock during `run` and `update`."""
 
     def __init__(
-        self,
-        config: Config,
-        embedder: Embedder,
-        stop: threading.Event | None = None,
-        limits: Limits = LIMITS,
+        self, config: Config, embedder: Embedder, stop: threading.Event | None = None, limits: Limits = LIMITS
     ) -> None:
         self.config = config
         self.embedder = embedder
@@ -168,9 +160,7 @@ class Indexer:
         force: bool = False,
         on_progress: Progress | None = None,
     ) -> Report:
-        """Do a complete run: walk the tree, load the manifest and find the `differences` (unless
-        passed), then index these.
-        """
+        """Do a complete run: walk the tree, find the `differences` unless passed, index."""
         started = time.monotonic()
         scan = scan or Scanner(self.config).walk()
         manifest = manifest or self.load()
@@ -221,10 +211,7 @@ class Indexer:
         return manifest
 
     def update(
-        self,
-        manifest: Manifest,
-        changes: dict[str, Candidate | None],
-        on_progress: Progress | None = None,
+        self, manifest: Manifest, changes: dict[str, Candidate | None], on_progress: Progress | None = None
     ) -> Plan:
         """Run for these `changes_among` some files only. Updates `manifest`."""
         return self._run(manifest, _present(changes), _absent(changes), force=False, on_progress=on_progress)
@@ -307,9 +294,7 @@ class Indexer:
         return plan
 
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
-        """Build and place. When every file moves, nothing is placed before all shards are built,
-        because the old shards are read.
-        """
+        """Build and place; where every file moves all is built first, from the old shards."""
         facts: list[bytes] = []
         done = 0
         chunks: dict[int, int] = {}  # shard → count of its chunks
@@ -450,9 +435,7 @@ def _is_outdated(path: str, entry: Entry) -> bool:
 def _read_otherwise(
     manifest: Manifest, fresh: Collection[str], gone: Collection[str]
 ) -> dict[str, Candidate]:
-    """Return the unchanged files whose text may differ because a file that names encodings has
-    changed: those that are not UTF-8.
-    """
+    """Return unchanged files that a changed file of encodings may alter: no UTF-8."""
     if not any(path.rpartition("/")[2] in ENCODING_FILES for path in (*fresh, *gone)):
         return {}
     changed = {*fresh, *gone}

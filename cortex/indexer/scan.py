@@ -94,9 +94,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Scan:
-    """The result of one walk: the files, the entered folders (to be watched), and the files left
-    out.
-    """
+    """The result of a walk: files, entered folders (to be watched), files left out."""
 
     files: dict[str, Candidate] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
@@ -112,9 +110,7 @@ class CheckoutAt:
 
 
 class Scanner:
-    """Walks a project. Paths of files and folders are relative to the root, with `/`; the root
-    itself is "".
-    """
+    """Walks a project; paths are relative to the root (""), with `/`."""
 
     def __init__(self, config: Config) -> None:
         """Raises Misconfigured for a malformed glob in a setting."""
@@ -234,9 +230,7 @@ class Scanner:
         return "indexing.languages does not name its language" if self._languages else "left out: git's own"
 
     def inclusion_reason(self, path: str) -> str:
-        """Return the rule that takes in a file although git's rules ignore it; "" for none, and for
-        a file that is left out.
-        """
+        """Return the rule that takes in a file which git's rules ignore; "" for none."""
         scope = self._scope_of(path)
         if isinstance(scope, str) or self._is_ignored(path, scope):
             return ""
@@ -247,9 +241,7 @@ class Scanner:
         return f"git tracks it, although {by} ignores it" if by else ""
 
     def _scope_of(self, path: str) -> Scope | str:
-        """Return the rules in the folder of a file, or the reason why a folder above it is left
-        out.
-        """
+        """Return the rules in the folder of a file, or why a folder above it is left out."""
         opened = self._open("", self._outer, None)
         parts = path.split("/")
         for depth in range(1, len(parts)):
@@ -259,9 +251,7 @@ class Scanner:
         return opened if isinstance(opened, str) else opened[0]
 
     def _inside(self, folder: str, name: str, scope: Scope) -> tuple[Scope, list[Rules]] | str:
-        """As `_open`, for a folder that may be left out, of the folder above it with the rules
-        `scope`.
-        """
+        """As `_open`, for a folder that may be left out of one with the rules `scope`."""
         if name in FOLDERS_SKIPPED:
             return f"{folder}/ is left out: folders called {name} hold no project's own source"
         if folder == self._cache:
@@ -328,9 +318,7 @@ class Scanner:
         return None
 
     def _git_rule(self, path: str, scope: Scope) -> tuple[Rules, str] | None:
-        """Return git's rule that ignores a path, and the path that it names: the file, or a folder
-        above it.
-        """
+        """Return git's rule that ignores a path, and what it names: the file or a folder above."""
         if scope.ignored_by is not None:
             return scope.ignored_by
         for rule in scope.git:

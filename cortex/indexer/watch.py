@@ -200,9 +200,7 @@ class _Follower:
         return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_intact(self._manifest)
 
     def _tracks_others(self) -> bool:
-        """Return whether git tracks other files than at the last sweep: the ignore rules do not
-        hold for them.
-        """
+        """Return whether git tracks other files than before: ignore rules do not hold for them."""
         return self._scanner is not None and self._scanner.tracked_paths() != self._tracked
 
     def _is_named_now(self) -> bool:
@@ -233,9 +231,7 @@ class _Follower:
         return max(0.0, min(look_s, self._sweep_at - time.monotonic()))
 
     def _written_files(self) -> dict[Path, tuple[str, ...]]:
-        """Return the folders that this program writes, and the names of its files in them; none for
-        all.
-        """
+        """Return the folders that this program writes, and its files there; none for all."""
         config = self._config
         state_files = {
             config.home: (config.manifest.name, NAMED),
@@ -283,9 +279,7 @@ class _Follower:
             self._report_failure(f"Indexing failed: {type(error).__name__}: {error}")
 
     def _check_root(self) -> None:
-        """Raise NotFound when the project was moved or deleted: that differs from a project without
-        files.
-        """
+        """Raise NotFound for a moved or deleted project, which differs from an empty one."""
         if not self._config.root.is_dir():
             raise NotFound(f"The project {self._config.root} was moved or deleted.")
 
@@ -349,9 +343,7 @@ class _Follower:
 
     @contextlib.contextmanager
     def _locked_manifest(self) -> Iterator[Manifest]:
-        """Hold the lock; yield the manifest as it is on disk, because a user may have run `cortex
-        index`.
-        """
+        """Hold the lock; yield the manifest on disk, which `cortex index` may have changed."""
         with writer_lock(self._config):
             if self._manifest is None or _stat(self._config.manifest) != self._manifest_stat:
                 self._manifest = self._indexer.load()
@@ -359,9 +351,7 @@ class _Follower:
             self._manifest_stat = _stat(self._config.manifest)
 
     def _has_foreign_files(self, manifest: Manifest) -> bool:
-        """Return whether another program writes chunk files here: then this indexer stops, and
-        reports it.
-        """
+        """Return whether another program writes chunk files: then this indexer stops."""
         names = claiming_files(self._config, manifest.chunk_files)
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -385,9 +375,7 @@ class _Follower:
         return bool(waiting)
 
     def _settle(self, paths: Collection[str], manifest: Manifest) -> None:
-        """Record that the paths are written: those that changed a chunk file wait to be served, the
-        others are done.
-        """
+        """Record that paths are written: changed chunk files wait to be served, others are done."""
         now = time.monotonic()
         for path in paths:
             sequence, _ = self._dirty.get(path, (0, 0.0))

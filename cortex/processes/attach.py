@@ -65,10 +65,7 @@ _begun: dict[Path, subprocess.Popen[bytes]] = {}
 
 
 class Attachment:
-    """A front's connection to a set.
-
-    The set stays while the connection is open; the supervisor notices any end of it.
-    """
+    """A front's connection to a set, which stays while it is open; the supervisor sees any end."""
 
     def __init__(self, owner: Owner, *, start: bool) -> None:
         self.owner = owner
@@ -93,10 +90,7 @@ class Attachment:
         return self._writer is not None and not self.problem
 
     async def open(self) -> None:
-        """Connect, start the set if none runs, and connect again whenever the set ends.
-
-        Raises Misconfigured and Unavailable.
-        """
+        """Connect, start a set if none runs, and again after its end. Raises CortexError."""
         await self._connect(first=True)
         if self.problem not in ("", RESTART) and self._start and self._reader is not None:
             await self._take_over(self._reader)
@@ -172,10 +166,7 @@ class Attachment:
                     pause = min(pause * 2, RETRY_MAX_S)
 
     async def _connect(self, *, first: bool) -> None:
-        """Connect to the running set, or start one and connect to it.
-
-        Sets `problem`; raises CortexError.
-        """
+        """Connect to the running set, or start one first. Sets `problem`; raises CortexError."""
         deadline = time.monotonic() + ATTACH_S
         # poll() reaps a dead process.
         self._served = [process for process in self._served if process.poll() is None]
@@ -238,9 +229,7 @@ class Attachment:
         return True
 
     async def tell_refused(self, lines: int) -> None:
-        """Report `lines` more lines of the client that were no message; `cortex status` shows the
-        sum.
-        """
+        """Report `lines` more broken lines of the client; `cortex status` shows the sum."""
         await self._send("refused", lines=lines)
 
     async def _send(self, command: str, **more: int) -> None:
@@ -251,9 +240,7 @@ class Attachment:
 
 
 def begin(owner: Owner) -> None:
-    """Start the owner's set, if none runs, ahead of `attach`. Faults are ignored here: `attach`
-    reports them.
-    """
+    """Start the owner's set, if none runs, ahead of `attach`, which reports the faults."""
     with contextlib.suppress(CortexError, OSError):
         if all(holder_of(folder / "set.lock") is None for folder in set_folders(owner)):
             check_root(owner)
@@ -305,10 +292,7 @@ def run_supervisor(owner: Owner, *, http: bool = False) -> int:
 
 
 def run_once(owner: Owner, command: list[str]) -> int:
-    """Run `command` in the owner's sandbox, on this terminal; return its exit code.
-
-    Raises Misconfigured and Unavailable.
-    """
+    """Run `command` in the owner's sandbox on this terminal; return its exit code."""
     from cortex.processes import sandbox
 
     check_start(owner)
@@ -344,10 +328,7 @@ def stop(owner: Owner) -> bool:
 
 
 def add_process(owner: Owner, name: str) -> None:
-    """Have the owner's running set start the process `name` as well, unless it already has.
-
-    Raises Unavailable.
-    """
+    """Have the running set start the process `name` as well, unless it has. Raises Unavailable."""
     answer = _ask_supervisor(owner.runtime_dir, "add", name=name)
     if not (answer and answer.get("added")):
         raise Unavailable(f"The workers of {owner.root} did not start {name}; see {_log_path(owner)}.")
@@ -438,10 +419,7 @@ def set_status(owner: Owner) -> dict[str, Any]:
 
 
 def spawn(owner: Owner) -> subprocess.Popen[bytes]:
-    """Start a supervisor that outlives this process.
-
-    Several may race: the lock admits one of them, the others end with 0.
-    """
+    """Start a supervisor that outlives us; of several the lock admits one, others end by 0."""
     open_folders(owner)
     path = _log_path(owner)
     trim_log(path)
@@ -461,9 +439,7 @@ def spawn(owner: Owner) -> subprocess.Popen[bytes]:
 def _supervisor_command(
     owner: Owner, *, idle_exit: bool, dies_with_us: bool = False
 ) -> tuple[list[str], dict[str, str] | None]:
-    """Return the argument list and the environment that start the owner's supervisor, in its
-    sandbox if it has one.
-    """
+    """Return the command and environment that start the supervisor, in its sandbox if any."""
     spec = spec_of(owner, idle_exit=idle_exit)
     module = "cortex.processes.supervisor"
     command = [sys.executable, "-P", "-m", module, spec.of_kind.option, spec.root, spec.dump()]
@@ -494,9 +470,7 @@ def _run_in_sandbox(owner: Owner) -> int:
 
 
 def set_folders(owner: Owner) -> list[Path]:
-    """Return the owner's runtime folders, one for each protocol that ever ran; this version's
-    first.
-    """
+    """Return the owner's runtime folders: this protocol's, then those of others that ever ran."""
     ours = owner.runtime_dir
     return [
         ours,
@@ -539,14 +513,9 @@ def _describe(hello: dict[str, Any]) -> str:
 
 
 def _ask_supervisor(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
-    """Send one command to the supervisor in `folder`; return its reply ({} for "stop"), or None if
-    none answers.
-    """
+    """Send a command to the supervisor in `folder`; return its reply ({} for "stop"), or None."""
     try:
-        with (
-            sockets.open_socket(socket_path(str(folder)), REPLY_S) as link,
-            link.makefile("rb") as lines,
-        ):
+        with sockets.open_socket(socket_path(str(folder)), REPLY_S) as link, link.makefile("rb") as lines:
             if not lines.readline(LINE_BYTES_MAX):
                 return None
             link.sendall(_command_line(command, **more))

@@ -53,10 +53,7 @@ State = Literal["waiting", "running", "held", "failed", "finished"]
 
 @dataclass(frozen=True)
 class SetSpec:
-    """The description of a set for its supervisor, passed as one JSON argument.
-
-    `root`: the folder of the set, a project or a data folder.
-    """
+    """The description of a set for its supervisor, one JSON argument; `root`: its folder."""
 
     kind: str
     root: str
@@ -119,10 +116,7 @@ def child_environment() -> dict[str, str]:
 
 
 def trim_log(path: str) -> None:
-    """Keep `path` and `<path>.1` within LOG_BYTES_MAX each.
-
-    The writers append, so they go on at the new end.
-    """
+    """Keep `path` and `<path>.1` within LOG_BYTES_MAX each; writers append at the new end."""
     with contextlib.suppress(OSError):  # a log that cannot be trimmed is no reason to end a worker
         files.trim_log(path, LOG_BYTES_MAX)
 
@@ -170,9 +164,7 @@ class Child:
         return young and not os.path.exists(self._socket_path)
 
     def tend(self, now: float) -> str:
-        """Handle the end of the process, start it when it is due; return a log line, "" if nothing
-        happened.
-        """
+        """Handle the process's end, start it when due; return a log line, "" for nothing."""
         news = ""
         if self._process is not None:
             code = self._process.poll()

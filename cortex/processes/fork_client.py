@@ -80,10 +80,7 @@ class Forked:
 
 
 class ForkServer:
-    """The fork server of one set, over all its restarts.
-
-    `names`: the processes that it forks.
-    """
+    """The fork server of a set, over all restarts; it forks the processes `names`."""
 
     def __init__(
         self, names: Sequence[str], belongs: Sequence[str], log_path: str, environment: dict[str, str]
@@ -112,9 +109,7 @@ class ForkServer:
         return self._process is not None and not self._is_ready
 
     def tend(self, now: float) -> str:
-        """Handle the fork server's end, start it when it is due, and check whether it is ready;
-        return a log line, "" if nothing happened.
-        """
+        """Handle the fork server's end, start and readiness; return a log line or ""."""
         if self._process is None:
             return self._start(now) if now >= self._due else ""
         if (code := self._process.poll()) is not None:
@@ -205,10 +200,7 @@ def may_fork() -> bool:
 
 
 def reap_orphans(ours: Collection[int]) -> None:
-    """Reap the dead orphans that this process has adopted, so that they do not stay as zombies.
-
-    `ours`: process numbers that other code reaps.
-    """
+    """Reap adopted orphans, so that no zombies stay, but `ours`, which others reap."""
     with contextlib.suppress(ChildProcessError):  # no child is left
         while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if ended.si_pid in ours:

@@ -96,9 +96,7 @@ def _fork() -> bytes:
 
 
 def _stand_alone(life_line: int, log: int) -> None:
-    """Give this process a new session, its life line and its log, as if the supervisor had started
-    it.
-    """
+    """Give this process its own session, life line and log, as the supervisor would."""
     os.setsid()
     for descriptor, place in ((life_line, 0), (log, 1), (log, 2)):
         os.dup2(descriptor, place)

@@ -12,11 +12,7 @@ MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process of a set.
-
-    `program` and `arguments` are its line of the Procfile, which tests/processes/test_names.py
-    writes and checks.
-    """
+    """One process of a set; `program` and `arguments` are its line of the Procfile."""
 
     name: str
     program: str
@@ -60,9 +56,7 @@ class Kind:
         return [sys.executable, "-P", "-m", module, *process.arguments, self.option, root]
 
     def with_worker(self, name: str) -> Kind:
-        """Return the kind with one more worker: it stops with those that answer, and starts after
-        them.
-        """
+        """Return the kind with one more worker, which stops with the others and starts last."""
         row = Process(name, "cortex-worker", (name,), stage=2)
         return replace(
             self, processes=tuple(sorted((*self.processes, row), key=lambda process: -process.stage))
@@ -70,9 +64,7 @@ class Kind:
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """The names of processes that have a socket and answer messages: modules of the package
-        `workers`.
-        """
+        """The names of processes that answer messages at a socket: modules of `workers`."""
         return tuple(process.name for process in self.processes if process.program == "cortex-worker")
 
     @property

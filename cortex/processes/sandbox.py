@@ -76,9 +76,7 @@ _OFF = "or switch security.sandbox off"
 
 
 def check(owner: Owner, *, http: bool = False) -> None:
-    """Raise Misconfigured, one sentence, if the owner's set cannot run in a sandbox. `http`: with
-    the HTTP server.
-    """
+    """Raise Misconfigured if the set cannot run in a sandbox. `http`: with the HTTP server."""
     if isinstance(owner, Config):
         _check_settings(owner)
         _check_embedding(owner.embedding, "embedding")
@@ -177,9 +175,7 @@ def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool 
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a process in a sandbox: no token, and no variables of other
-    programs. The process makes no sandbox itself.
-    """
+    """Return the environment in a sandbox: no tokens, none of other programs."""
     variables = {
         name: value
         for name, value in os.environ.items()
@@ -189,16 +185,12 @@ def environment() -> dict[str, str]:
 
 
 def _memory_options() -> list[str]:
-    """Return the options for memory's set: all files read-only, without the sockets of system
-    services.
-    """
+    """Return memory's options: all files read-only, no sockets of system services."""
     return "--ro-bind / / --tmpfs /run --tmpfs /var/tmp --dev /dev --proc /proc".split()
 
 
 def _project_options(config: Config) -> list[str]:
-    """Return the options for the read-only files of a project's set; it sees no other files but its
-    writable folders.
-    """
+    """Return a project's options: its read-only files; others, but its own folders, are hidden."""
     from cortex.indexer.rules import global_ignore, usual_ignore
 
     user_key()  # creates the key's file: bubblewrap can bind only existing files

@@ -41,10 +41,7 @@ def kind_of(owner: Owner) -> Kind:
 
 
 def open_folders(owner: Owner) -> None:
-    """Make and check the owner's runtime folder and log folder.
-
-    Raises Misconfigured and Unavailable.
-    """
+    """Make and check the runtime and the log folder. Raises Misconfigured and Unavailable."""
     open_runtime(owner)
     if isinstance(owner, Config):
         open_home(owner)
@@ -82,9 +79,7 @@ def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
 
 
 def _forked(owner: Owner) -> tuple[str, ...]:
-    """Return the names of processes that a fork server forks: none if a store holds the index, as
-    its client may run threads.
-    """
+    """Return the processes to fork: none for an index in a store, whose client has threads."""
     if not may_fork() or (isinstance(owner, Config) and owner.store):
         return ()
     return tuple(process.name for process in kind_of(owner).processes if process.forked)
@@ -124,9 +119,7 @@ def expected_hello(owner: Owner) -> dict[str, Any]:
 
 
 def check_root(owner: Owner) -> None:
-    """Raise Unavailable if the project's folder is gone. A data folder is not checked: it is
-    created.
-    """
+    """Raise Unavailable if the project's folder is gone. A data folder would be created."""
     if isinstance(owner, Config) and not owner.root.is_dir():
         raise Unavailable(
             f"The project {owner.root} was moved or deleted; start Cortex again in the folder where it is now."
@@ -164,9 +157,7 @@ def check_project(config: Config) -> None:
 
 
 def _check_dimensions(config: Config) -> None:
-    """Raise Misconfigured if chunk files of another generator have vectors of another size than
-    configured: they are served unchanged.
-    """
+    """Raise Misconfigured for others' chunk files with vectors of another size."""
     with contextlib.suppress(OSError):
         folders = chunk_folders(config)
         for name in list(files_in(folders))[:METADATA_FILES_MAX]:

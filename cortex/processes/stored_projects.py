@@ -68,9 +68,7 @@ def list_stored_projects() -> list[StoredProject]:
 
 
 def remove(project: StoredProject) -> None:
-    """Remove the stored data of a project. Raises Unavailable if a process serves it by now, or if
-    it cannot be removed.
-    """
+    """Remove a project's stored data. Raises Unavailable if it is served, or cannot be removed."""
     if _is_served(project.home):
         raise Unavailable(
             f"What is kept of {project.root or project.home} is in use; `cortex down` ends its workers."
@@ -86,7 +84,7 @@ def remove(project: StoredProject) -> None:
 
 
 def _read_project(home: Path) -> StoredProject:
-    root = _root_of(home)
+    root = root_of(home)
     size, newest, last_question = measure(home)
     if root is not None and is_clone(root):
         size += measure(root)[0]
@@ -94,18 +92,17 @@ def _read_project(home: Path) -> StoredProject:
 
 
 def _read_sealed(store: Path) -> StoredProject:
-    """Return the project of a sealed folder. Its root is readable, in the plain folder in memory,
-    only while a process uses it.
-    """
+    """Return a sealed project; its root is known only while a process uses it."""
     size, newest, _ = measure(store)
     with contextlib.suppress(CortexError):
         return StoredProject(
-            store, _root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True
+            store, root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True
         )
     return StoredProject(store, None, size, newest, served=False, sealed=True)
 
 
-def _root_of(home: Path) -> Path | None:
+def root_of(home: Path) -> Path | None:
+    """Return the project of a cache folder; None if its note is missing or unreadable."""
     try:
         root = orjson.loads(files.read_ours(home / "project.json", NOTE_BYTES_MAX))["root"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -154,7 +151,7 @@ def _runtime_folders(home: Path) -> list[Path]:
     """Return the folders of its sockets and locks, one for each protocol that ever ran."""
     marks = {f"{home.name[-ID_CHARS:]}-p"}
     with contextlib.suppress(OSError, CortexError):
-        if (root := _root_of(home)) is not None:
+        if (root := root_of(home)) is not None:
             marks.add(f"{runtime_id(root)}-p")
         base = runtime_base()
         return [base / name for name in files.names(base) if name.startswith(tuple(marks))]

@@ -313,9 +313,7 @@ class Supervisor:
             self._stop("Cortex was upgraded", ANEW if self._idle_exit_s is None else EXIT_OK)
 
     def _count_fronts(self, now: float) -> None:
-        """Stop if no front is connected for the idle time, or if a front of another version
-        waits.
-        """
+        """Stop without a front for the idle time, or when a front of another version waits."""
         if not self._fronts and self._idle_exit_s is not None:
             if self._waiting and (self._had_front or now - self._started > GRACE_S):
                 self._stop("a front of another version or configuration takes over")
@@ -440,9 +438,7 @@ class Supervisor:
             self._send(connection, self.status())
 
     def _add(self, name: object) -> bool:
-        """Start the process `name` if it does not run, again if it has failed; return False if the
-        name is unknown or the set is stopping.
-        """
+        """Start the process `name` unless it runs; False if unknown or at the set's end."""
         process = next(
             (candidate for candidate in self.spec.of_kind.processes if candidate.name == name), None
         )
@@ -467,9 +463,7 @@ class Supervisor:
         }
 
     def _end(self, listener: socket.socket) -> None:
-        """Stop the processes in order, release the lock, then close the connections: the fronts can
-        start their next set at once.
-        """
+        """Stop all in order, release the lock, then close connections: fronts start anew."""
         say(f"stopping: {self._reason or 'an error'}")
         self._selector.unregister(listener)
         listener.close()

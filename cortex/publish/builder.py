@@ -142,9 +142,7 @@ class Builder:
         return {name: (ref.size, ref.mtime_ns) for name, ref in refs.items()}
 
     def was_changed(self) -> bool:
-        """Return whether another program changed the published files. Raises OSError that proves
-        nothing about a file.
-        """
+        """Return whether another program changed published files. Raises OSError in doubt."""
         return self._lock.lost or bool(self._integrity.changed())
 
     def is_behind(self) -> bool:
@@ -349,9 +347,7 @@ class Builder:
         self._prune()
 
     def release(self, *, settled: bool = False) -> None:
-        """Free the memory that only building needs; with `settled` also the files that only the
-        previous generation needs.
-        """
+        """Free what only building needs; with `settled` also the previous generation's files."""
         for engine in self._engines.values():
             engine.release()
         self._vectors.release()
@@ -432,9 +428,7 @@ class Builder:
             self._begin_anew()
 
     def _read_current(self) -> Generation:
-        """Return CURRENT; where it is damaged, the generation that this process last wrote to it,
-        if any.
-        """
+        """Return CURRENT; where that is damaged, the generation that this process last wrote."""
         try:
             if (read := generations.read_current(self._dir)).number:
                 return read
@@ -446,9 +440,7 @@ class Builder:
         return self.current
 
     def _fits_config(self, published: Generation) -> bool:
-        """Return whether the published generation fits the configuration and the engines; log why
-        not.
-        """
+        """Return whether the published generation fits configuration and engines; log why not."""
         wanted = self._config.embedding.dimensions
         new = [name for name in self._engines if name not in published.tokens]
         if published.dimensions not in (0, wanted):
@@ -510,9 +502,7 @@ class Builder:
                     files.remove_tree(self._dir / name)
 
     def _check_folder(self) -> None:
-        """Begin anew, in a new folder with a new lock, when the cache folder was removed under a
-        running watcher.
-        """
+        """Begin anew, with a new lock, when the cache folder was removed under the watcher."""
         if not self._lock.lost:
             return
         log.warning("%s was removed; the index is built anew", self._dir)

@@ -36,9 +36,7 @@ _TIMES = frozenset(("created_at", "updated_at"))
 
 @dataclass(frozen=True, slots=True)
 class FiledChunk:
-    """A chunk of a chunk file. `body` has no embedding; `vector` is float32 of unit length, or None
-    where the file has none.
-    """
+    """A chunk of a file. `body` without embedding; `vector`: float32, unit length, or None."""
 
     id: str
     body: dict[str, Any]
@@ -59,9 +57,7 @@ class FiledChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkFile:
-    """A chunk file as it was read. `unchanged` holds its unchanged chunks by id, unparsed: they are
-    rarely needed again.
-    """
+    """A chunk file as read. `unchanged`: its unchanged chunks by id, unparsed."""
 
     name: str
     ref: FileRef
@@ -150,9 +146,7 @@ def _read_bytes(path: Path, name: str) -> tuple[FileRef, bytes]:
 def _fill_chunks(
     chunk_file: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known_digests: Mapping[bytes, str]
 ) -> ChunkFile:
-    """Return `chunk_file` with its chunks; among chunks with the same id the newest wins. Raises
-    Damaged.
-    """
+    """Return `chunk_file` with its chunks, the newest of one id. Raises Damaged."""
     out, unchanged = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
     warnings: list[str] = []
 

@@ -38,9 +38,7 @@ LEAST_BYTES = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of one reading: chunks to write as new rows, row keys to delete, and the files as
-    they were read.
-    """
+    """The result of a reading: chunks for new rows, row keys to delete, the files as read."""
 
     added: tuple[FiledChunk, ...]
     deleted: tuple[tuple[str, int], ...]  #: (chunk id, row key)
@@ -166,16 +164,12 @@ class ChunkManager:
         self.files = dict(change.files)
 
     def readable_files(self) -> dict[str, FileRef]:
-        """Return the files for CURRENT. A file with hidden chunks is left out, so that a restarted
-        watcher reads it again.
-        """
+        """Return the files for CURRENT, but those with hidden chunks, to be read again."""
         return {name: ref for name, ref in self.files.items() if name not in self.hidden}
 
     @property
     def set_aside(self) -> dict[str, FileRef]:
-        """Files that were read and are not in CURRENT: damaged ones, and those with hidden
-        chunks.
-        """
+        """Files that were read and are not in CURRENT: damaged, or with hidden chunks."""
         hidden = {name: self.files[name] for name in list(self.hidden) if name in self.files}
         return hidden | {name: ref for name, (ref, _) in list(self.damaged.items())}
 
@@ -307,9 +301,7 @@ class ChunkManager:
 
 
 def _take_batch(changed: list[str], present: dict[str, os.stat_result], limit: int) -> list[str]:
-    """Return the first of `changed` that together have at most `limit` bytes unpacked, at least
-    one.
-    """
+    """Return the first of `changed` with at most `limit` bytes unpacked, at least one."""
     total = 0
     for at, name in enumerate(changed):
         total += bytes_in(name, present[name].st_size)

@@ -34,9 +34,7 @@ APPEARS = CREATED | MOVED_TO | ITSELF
 
 
 class FolderEvents:
-    """Flags of the changes in the watched folders. Use it in one thread; any thread may call
-    `stop`.
-    """
+    """Flags of changes in the watched folders, for one thread; any may call `stop`."""
 
     def __init__(self, config: Config) -> None:
         self._config = config

@@ -121,17 +121,13 @@ class GraphFiles:
         return files
 
     def _is_outdated(self, name: str) -> bool:
-        """Return whether a graph file of another program must be read again, as files of the
-        project came or went.
-        """
+        """Return whether to read another program's graph file again, as files came or went."""
         if not folder_of(self._folders, name).others:
             return False
         return name not in self._presence or not self._presence[name].is_current()
 
     def _is_there(self, ref: FileRef) -> bool:
-        """Return whether the segment exists: it may have been pruned while it waited for a merge,
-        or while the machine slept.
-        """
+        """Return whether the segment exists: it may have been pruned while it waited."""
         path = self._segments / graph_segment(ref.sha256)
         return read_seals([path])[path] is not None
 
@@ -149,9 +145,7 @@ class GraphFiles:
             return {}
 
     def _read_file(self, name: str) -> tuple[bytes, FileRef] | None:
-        """Return (bytes, reference) of a file, or None when it was removed; record a fault when it
-        is too large.
-        """
+        """Return (bytes, reference) of a file, None if removed; a too large one is a fault."""
         try:
             with folder_of(self._folders, name).open(name) as file:
                 info = os.fstat(file.fileno())

@@ -56,9 +56,7 @@ class Presence:
 
 
 def keep_present(raw: bytes, presence: Presence) -> bytes:
-    """Return a graph file without the rows of missing files; `raw` itself if there are none, or if
-    it is no graph file.
-    """
+    """Return a graph file without the rows of missing files, or `raw` if there are none."""
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError:

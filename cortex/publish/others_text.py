@@ -92,9 +92,7 @@ class OthersText:
 
 
 class _Texts:
-    """The lines of sources, for the chunks of one file. The chunks of a source mostly follow each
-    other, so one source is kept.
-    """
+    """Lines of sources for a file's chunks; one is kept, as its chunks follow each other."""
 
     def __init__(self, root: str) -> None:
         self._root, self._encodings = root, Encodings(root)
@@ -123,9 +121,7 @@ def _with(chunk: FiledChunk, body: dict[str, Any], remark: str) -> tuple[FiledCh
 
 
 def _without_text(body: dict[str, Any], path: str, start: int, end: int) -> dict[str, Any]:
-    """Return the body of a chunk that differs from its file: it names the place, and quotes
-    nothing.
-    """
+    """Return a chunk's body that differs from its file: it names the place, quotes nothing."""
     place = f"{path}:{start}-{end}"
     metadata = {key: value for key, value in body["metadata"].items() if key not in _RANGE}
     return {
@@ -149,9 +145,7 @@ def _range_of(body: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _is_same(text: str, lines: Sequence[str]) -> bool:
-    """Return whether a text is these lines, apart from common indentation, blanks at the ends of
-    lines and blank lines around them.
-    """
+    """Return whether a text is these lines, but for common indentation and blanks at ends."""
     return _normalised(text.splitlines()) == _normalised(lines)
 
 

@@ -47,9 +47,7 @@ _POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The meanings of a query: `first`, and `otherwise` for when `first` finds nothing. `note`
-    explains a literal `first`.
-    """
+    """The meanings of a query: `first`, `otherwise` if that finds nothing, and its `note`."""
 
     first: Parsed
     otherwise: Parsed | None = None
@@ -110,9 +108,7 @@ def _has_punctuation(node: Node) -> TypeGuard[Phrase]:
 
 
 def _foreign_name(text: str) -> str:
-    """Return the first name before a colon in a text without other signs of the language; "" for
-    none, and for a mistyped field.
-    """
+    """Return the name before a colon where nothing else shows the language; else ""."""
     if len(text) > LITERAL_CHARS_MAX or _LANGUAGE.search(text):
         return ""
     for match in _FIELD_NAME.finditer(text):
@@ -143,6 +139,5 @@ def _as_literal(text: str) -> Parsed:
 
 
 def _word_query(text: str) -> Parsed | None:
-    """Return a query for all words of a text in one chunk."""
     words = [match[0] for match in re.finditer(r"\w+", text)]
     return Parsed(conjoin([Term("text", word) for word in words]), "exact") if words else None

@@ -41,9 +41,7 @@ _ZERO_WIDTH = frozenset("bBAz")
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`needs` is the condition on a matching text; `multiline` is whether the expression names a
-    line's end.
-    """
+    """`needs`: the condition on a matching text; `multiline`: the expression names a line's end."""
 
     needs: Needs
     multiline: bool
@@ -82,9 +80,7 @@ _EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
 
 
 class _ExpressionParser:
-    """A pass over the expression. A sequence consists of runs of literal text, each in a few
-    variants, and of other pieces between them.
-    """
+    """A pass over an expression: runs of literal text in a few variants, and the rest."""
 
     def __init__(self, pattern: str, *, multiline: bool) -> None:
         self.pattern = pattern
@@ -251,9 +247,7 @@ def _any_of(gram_lists: list[tuple[bytes, ...]]) -> Needs:
 
 
 def _trigrams(run: str) -> list[bytes]:
-    """Return the trigrams of a run, without those across a line's end (a match may span two
-    chunks).
-    """
+    """Return the trigrams of a run, none across lines: a match may span two chunks."""
     grams: list[bytes] = []
     for simple, characters in groupby(run, _is_simple):
         if simple:
@@ -265,9 +259,7 @@ def _trigrams(run: str) -> list[bytes]:
 
 
 def _is_simple(character: str) -> bool:
-    r"""Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python
-    and RE2 differ.
-    """
+    r"""Whether upper and lower case agree everywhere: \u03a3 has two, and Python and RE2 differ."""
     if character == "\n" or "\ud800" <= character <= "\udfff":
         return False
     return character.isascii() or character == character.lower() == character.upper()

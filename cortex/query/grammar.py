@@ -19,9 +19,7 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class QueryParser:
-    """A pass over the tokens of `query`. `boolean` is set by an operator; `switches` has the names
-    of `case:yes` and `word:yes`.
-    """
+    """A pass over a query's tokens. `boolean`: an operator; `switches`: `case:yes`, …."""
 
     def __init__(self, query: str) -> None:
         self.boolean = False
@@ -31,9 +29,7 @@ class QueryParser:
         self._at = 0
 
     def read(self) -> Node:
-        """Parse the query. Raises BadQuery, with the position. Every group is closed, so all tokens
-        are read.
-        """
+        """Parse the query to its end: every group is closed. Raises BadQuery with the position."""
         return self._alternatives(DEFAULT_FIELD)
 
     @property
@@ -64,9 +60,7 @@ class QueryParser:
         )
 
     def _list(self, name: str) -> tuple[str, Node]:
-        """Parse operands joined by AND or a space; return with it the sign of a single operand, for
-        OR.
-        """
+        """Parse operands joined by AND or a space; return also the sign of a single one, for OR."""
         sign = self._now.kind
         nodes = [self._operand(name)]
         while self._now.kind not in ("or", ")", "end"):
@@ -110,9 +104,7 @@ class QueryParser:
         return make_leaf(token, suffix, name)
 
     def _suffix(self, token: Token) -> str:
-        """Return the suffix of `token`: the ~ of a word or a phrase, the number after a
-        comparison.
-        """
+        """Return the suffix of `token`: the ~ of a word or phrase, a comparison's number."""
         wanted = "word" if token.kind == "compare" else "near"
         follows = token.kind in ("word", "phrase", "compare") and self._now.kind == wanted
         return self._next().text if follows else ""

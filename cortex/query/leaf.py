@@ -28,9 +28,7 @@ _POINTED_END = re.compile(r"(?:\\\W|[^\w\\()\].$|*+?}])\Z", re.ASCII)
 
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
-    """Return the leaf for `token` in field `name`; `suffix` is its `~2`, or the number of a
-    comparison. Raises BadQuery.
-    """
+    """Return a leaf for `token` in field `name`, with its `suffix`. Raises BadQuery."""
     if name == "start_line":
         return _line_range(token, suffix)
     match token.kind:
@@ -77,9 +75,7 @@ def _word_leaf(token: Token, name: str) -> Node:
 
 
 def _split_pieces(text: str) -> list[str]:
-    """Split into text and wildcards, in turn. A `?` is a wildcard only inside a word: `Some(x)?`
-    ends with a question mark.
-    """
+    """Split into text and wildcards; `?` is one only inside a word, not in `Some(x)?`."""
     pieces = [""]
     for match in _PIECE.finditer(text):
         wildcard = (match[2] and "*") or match[3]

@@ -93,9 +93,7 @@ def cut_query(query: str) -> list[Token]:
 
 
 def _scan_close(scan: _Scanner) -> None:
-    """Scan a `)` outside a word: it closes a group, or a parenthesis of an earlier word (`foo(a
-    b)`).
-    """
+    """Scan a `)` outside a word: of a group, or of an earlier word (`foo(a b)`)."""
     if not scan.open:
         raise BadQuery(
             f"The parenthesis at position {scan.at + 1} of the query closes nothing; write \\) for the character."

@@ -52,9 +52,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """Pieces of text with "*" (anything) and "?" (one character) as pieces between them: ("get",
-    "*", "Name").
-    """
+    """Text with "*" (anything) and "?" (one character) as pieces between: ("get", "*", "Name")."""
 
     field: str
     pieces: tuple[str, ...]
@@ -135,9 +133,7 @@ Node = Leaf | Anything | Not | Boost | And | Or
 
 
 def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
-    """Return the leaves that a match may hold, left to right; with `excluded` also those of
-    excluded nodes.
-    """
+    """Return the leaves that a match may hold, in order; with `excluded` also excluded ones."""
     match node:
         case Boost(child=child):
             return leaves(child, excluded=excluded)
@@ -166,9 +162,7 @@ def negate(node: Node) -> Node:
 
 
 def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
-    """Split a list joined by AND into (expressions that must match, expressions that must not, the
-    other nodes).
-    """
+    """Split a list joined by AND into (required expressions, excluded ones, other nodes)."""
     wanted: list[Regex] = []
     excluded: list[Regex] = []
     others: list[Node] = []

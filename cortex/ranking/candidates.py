@@ -99,9 +99,7 @@ class Candidates:
 
 
 def collect(replies: Sequence[Signals]) -> Candidates | None:
-    """Join the replies to one candidate for each row key; the order of the replies does not matter.
-    None without candidates.
-    """
+    """Join the replies by row key, in any order of the replies; None without candidates."""
     if not replies:
         return None
     files: dict[str, int] = {}
@@ -141,18 +139,14 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
 
 @functools.lru_cache(_MEMO)
 def _columns_of(names: tuple[str, ...]) -> tuple[Array, Array]:
-    """Return (indexes of the signals `names` that are columns of the candidates; indexes of those
-    columns).
-    """
+    """Return (indexes of the `names` that are columns of candidates, indexes of the columns)."""
     numbers = [number for number, name in enumerate(names) if name in COLUMNS]
     return np.array(numbers, np.int64), np.array([COLUMNS[names[number]] for number in numbers], np.int64)
 
 
 @functools.lru_cache(_MEMO)
 def _kinds_of(kinds: tuple[str, ...]) -> Array:
-    """Return uint8 [n]: for each kind the bits COVERING (it holds every line of a file once) and
-    DOCUMENTS.
-    """
+    """Return uint8 [n], bits by kind: COVERING (has each line of a file once), DOCUMENTS."""
     bits = (COVERING * covers(kind) + DOCUMENTS * (kind == "documentation") for kind in kinds)
     return np.array(list(bits), np.uint8)
 
@@ -183,9 +177,7 @@ def _split_names(names: Collection[str]) -> tuple[list[str], list[str]]:
 
 
 def _are_plain(names: Iterable[str]) -> bool:
-    """Whether all names are paths of a single project. One test of all names takes as long as a
-    call for each of a few.
-    """
+    """Whether all names are a single project's paths, tested at once for speed."""
     return OF not in "".join(names)
 
 
@@ -199,9 +191,7 @@ def run_starts(ascending: Array) -> Array:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Return (project of a file, its path); "" for a single project, and for a chunk without a
-    file.
-    """
+    """Return (project of a file, its path); "" for a single project or a chunk without file."""
     project, is_joint, path = name.partition(OF)
     if not is_joint:
         return "", name

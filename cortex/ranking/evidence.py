@@ -69,9 +69,7 @@ def share_names(
 
 @dataclass(frozen=True, slots=True)
 class Cosines:
-    """The distribution that makes cosines comparable; `missing` is used for a chunk that the lane
-    did not return.
-    """
+    """The distribution that makes cosines comparable; `missing`: for chunks that the lane lacks."""
 
     mean: float
     deviation: float
@@ -113,7 +111,6 @@ def score_candidates(
 def signal_values(
     question: str, profile: QuestionProfile, candidates: Candidates, smax: Array
 ) -> dict[str, Array]:
-    """Return signal → values for all files."""
     descriptions, stems, folders = share_names(profile, candidates.paths)
     penalty = ASKED_PENALTY if profile.tests else 1.0
     test, example, foreign = _KINDS[:, [description.kinds for description in descriptions]]
@@ -162,9 +159,7 @@ def _kind_evidence(
 
 
 def _documents_alone(candidates: Candidates) -> Array:
-    """Return float [m]: 1 for a file with documents only among its candidates, unless all
-    candidates are documents.
-    """
+    """Return float [m]: 1 for files with documents alone, unless all candidates are documents."""
     alone = np.logical_and.reduceat(candidates.documents, candidates.starts)
     return np.zeros(len(alone)) if candidates.documents.all() else alone.astype(float)
 

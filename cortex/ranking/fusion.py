@@ -166,9 +166,7 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
 
 
 def _weaken_inline_tests(candidates: Candidates, strength: Array, files: Array) -> Array:
-    """Return `strength` with a share of it for those chunks of `files` that are tests inside of
-    shipped files.
-    """
+    """Return `strength`, with a share of it for chunks of `files` that are inline tests."""
     mixed = [file for file in files.tolist() if candidates.paths[file].endswith(inline_tests.ENDING)]
     if not mixed:
         return strength
@@ -212,9 +210,7 @@ def _in_order(
 def _further_chunks(
     candidates: Candidates, by_file: dict[int, Ranked], strength: Array, remaining: Array, limit: int
 ) -> list[Ranked]:
-    """Return further chunks of the listed files, best first, below the lowest score of a first
-    place.
-    """
+    """Return further chunks of the listed files, best first, below all first places."""
     floor = min(ranked.score for ranked in by_file.values())
     keys = zip((-strength[remaining]).tolist(), (~candidates.covering[remaining]).tolist(), strict=True)
     further = list(islice(_in_order(candidates, remaining.tolist(), keys), limit - len(by_file)))
@@ -242,7 +238,5 @@ def _further_chunks(
 
 
 def _squash(total: float, positive: float) -> float:
-    """Map a sum of any size to 0-1, strictly rising; `positive` is the sum of a file with 1 for
-    every good signal.
-    """
+    """Map a sum of any size to 0-1, strictly rising; `positive`: the sum with 1 for each signal."""
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))

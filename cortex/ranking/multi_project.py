@@ -25,9 +25,7 @@ _NOT_LANES = ("references", "file_references", "foreign")
 
 
 def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:
-    """Join the text workers' replies, by project number: of each lane the best `limit` chunks of
-    all. None without replies.
-    """
+    """Join replies by project number: each lane's best `limit` chunks, None for none."""
     if not replies:
         return None
     every = _concatenate(replies, {})
@@ -109,9 +107,7 @@ def _joint_key(number: int, key: int) -> int:
 
 
 def _concatenate(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
-    """Concatenate all candidates, in the order of project numbers; signals that a reply lacks are
-    0.
-    """
+    """Concatenate the candidates by project number; signals that a reply lacks are 0."""
     order = sorted(replies)
     names = tuple(dict.fromkeys(name for number in order for name in replies[number].names))
     values, keys, rows = [], [], []

@@ -37,9 +37,7 @@ _QUESTIONS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)  # `name_of` makes each once: a key by its identity
 class Name:
-    """The parts of a name, and its marks: a question without any of the marks contains no part of
-    it.
-    """
+    """The parts of a name, and its marks: a question with none of the marks has no part of it."""
 
     parts: tuple[str, ...]
     marks: frozenset[str]
@@ -125,9 +123,7 @@ def _is_cut(piece: str) -> bool:
 
 
 def is_short_form(piece: str, word: str) -> bool:
-    """Whether `piece` is a short form of the longer `word`: its beginning, or some of its
-    consonants. Both in lower case.
-    """
+    """Whether `piece` is a short form of `word` (lower case): its beginning, some consonants."""
     if len(piece) < SHORT_CHARS_MIN:
         return False
     if word.startswith(piece):

@@ -137,9 +137,7 @@ def cite(places: Sequence[Place], located: Located) -> Signals | None:
 
 
 def define(signals: Signals, place: int) -> Signals | None:
-    """Return the signal "defx" of chunks that define the question's name with number `place`; None
-    if none does, or too many.
-    """
+    """Return "defx" of chunks that define name number `place`; None if none or too many."""
     values = signals.row("defx")
     defining = np.flatnonzero(values)
     if not 0 < len(defining) <= DEFINITIONS_MAX:
@@ -157,9 +155,7 @@ def _bound_length(text: str) -> str:
 
 
 def _mentioned_files(text: str) -> Iterator[Frame]:
-    """Yield files named without a line: in a link to a forge, with folders, or alone in
-    backquotes.
-    """
+    """Yield files named without a line: in a forge's link, with folders, alone in backquotes."""
     for match in _BLOB.finditer(text):
         yield Frame(match["path"], int(match["line"] or 0))
     plain = _URL.sub(" ", text)
@@ -178,9 +174,7 @@ def _collect_places(frames: Iterable[Frame]) -> tuple[Place, ...]:
 
 
 def _error_messages(text: str) -> list[str]:
-    """Return the error messages, the last first: in most languages it is the cause of
-    the others.
-    """
+    """Return the error messages, last first: that is mostly the cause of the others."""
     messages = [_NUMBER.sub(" ", match["message"]) for match in traces.ERROR.finditer(text)]
     return list(dict.fromkeys(" ".join(message.split()) for message in reversed(messages)))
 
@@ -211,9 +205,7 @@ def _identifiers(text: str) -> list[str]:
 
 
 def _marked_names(question: str) -> tuple[str, ...]:
-    """Return the identifiers that a short question marks as code: in backquotes, or followed by
-    `()`.
-    """
+    """Return identifiers that a short question marks as code: backquoted, or before `()`."""
     marked = [match[1] or match[2] for match in _MARKED.finditer(question)]
     marked = [name.removesuffix("()") for name in marked if not _TICKED_FILE.fullmatch(f"`{name}`")]
     if len(tokens.words(question)) <= max((len(tokens.words(name)) for name in marked), default=0):

@@ -32,9 +32,7 @@ _MARKED = re.compile(r"<em>(.*?)</em>")
 
 @dataclass(slots=True)
 class RelatedTest:
-    """A test file with its reasons, the line to begin at (0: unknown) and the functions that call
-    the tested code.
-    """
+    """A test file with its reasons, the line to begin at (0: unknown) and the calling functions."""
 
     file: str
     why: list[Why] = field(default_factory=list)

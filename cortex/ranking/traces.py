@@ -86,9 +86,7 @@ def looks_like_path(text: str) -> bool:
 
 
 def find_frames(text: str) -> list[Frame]:
-    """Return every place `path:line` in a text, a trace's innermost frame first,
-    without run times.
-    """
+    """Return each place `path:line` in a text once, a trace's innermost frame first."""
     placed_frames: list[tuple[int, Frame]] = []
     taken = [match.span() for match in _URL.finditer(text) if not _is_local_page(match[0])]
     for match in _PYTHON.finditer(text):
@@ -123,7 +121,6 @@ def is_python_frame(line: str) -> bool:
 
 
 def is_frame(line: str) -> bool:
-    """Whether a line is only a frame."""
     return bool(_HEAD.match(line) or _FRAME.match(line.strip()))
 
 
@@ -138,9 +135,7 @@ def _is_local_page(url: str) -> bool:
 
 
 def _nearby_name(text: str, start: int, end: int) -> str:
-    """Return the function that a frame names before its place, on the same line or the line above,
-    or after it (Ruby).
-    """
+    """Return the function that a frame names before its place, or behind it (Ruby)."""
     begin = text.rfind("\n", 0, start) + 1
     if match := _RUBY_IN.match(text, end):
         return match["name"]
@@ -153,9 +148,7 @@ def _nearby_name(text: str, start: int, end: int) -> str:
 
 
 def short_name(name: str | None) -> str:
-    """Return the last part of a name: `main.(*Server).handle` → handle, `Store#load` → load; "" for
-    names without meaning.
-    """
+    """Return a name's last part: `main.(*Server).handle` → handle, `Store#load` → load."""
     if not name or name.startswith("<"):
         return ""
     parts = [piece for piece in re.split(r"::|[.#$/()*<>\s]+", name) if piece and not _HASH.fullmatch(piece)]
@@ -178,9 +171,7 @@ def file_stem(path: str) -> str:
 
 
 def _is_no_file(path: str, behind: str) -> bool:
-    """Whether a match is no file: `example.com:443` has an ending that no source file has, and
-    `store.load(1)` is a call.
-    """
+    """Whether a match is no file: a host (`example.com:443`), or a call (`store.load(1)`)."""
     ending = path.rpartition(".")[2].lower()
     return ("/" not in path and ending in _HOSTS) or (
         behind == "(" and not re.fullmatch(KNOWN_ENDINGS, ending)

@@ -40,9 +40,7 @@ def choose_mapped(
 
 
 def is_named(scored: ScoredUnit, question: str) -> bool:
-    """Whether the question names a unit: its symbol, one of its lines, or a name with a capital as
-    a word of its own.
-    """
+    """Whether the question names a unit: its symbol, a line, or a capitalised name as a word."""
     if any(scored.values[at] > 0 for at in _NAMED if at < len(scored.values)):
         return True
     name = scored.unit.get("symbol", "").rpartition(".")[2]
@@ -53,9 +51,7 @@ def is_named(scored: ScoredUnit, question: str) -> bool:
 
 
 def _is_copy(scored: ScoredUnit, question: str) -> bool:
-    """Whether a unit is of a built copy, or declares types alone, and the question does not ask for
-    its file.
-    """
+    """Whether a unit is built or only declares types, and the question does not name its file."""
     path = scored.unit["path"]
     is_cited = len(scored.values) > _LINE and scored.values[_LINE] > 0
     return is_unasked_copy(path, question) and not is_cited

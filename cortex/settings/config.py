@@ -108,9 +108,7 @@ class Config:
 
     @property
     def home(self) -> Path:
-        """The project's folder in the user's cache, in memory if it is sealed: all files that
-        Cortex makes are below it.
-        """
+        """The project's folder in the cache, in memory if sealed, with all that we make."""
         sealing = self.sealing
         return sealing.home if sealing else cache_home(self.root, self.root_id)
 
@@ -135,9 +133,7 @@ class Config:
 
     @property
     def data(self) -> DataFolder:
-        """The folder of memory, which belongs to the person, not to the project. Raises
-        Misconfigured.
-        """
+        """The folder of memory: the person's, not the project's. Raises Misconfigured."""
         return find_data(self.memory, self.memory_embedding, self.server, self.security, self.own_security)
 
     @property
@@ -159,9 +155,7 @@ class Config:
 
     @property
     def store(self) -> Store | None:
-        """The store of an index that many machines share: this one has a copy of its small files
-        alone. None: the index is here.
-        """
+        """The store of an index shared by machines, None for an index that is here."""
         return self.plug.store if self.plug else None
 
     @property
@@ -186,9 +180,7 @@ class Config:
 
     @property
     def read_only(self) -> bool:
-        """Whether the project's folder in the cache exists and cannot be written: its index is
-        served as it is.
-        """
+        """Whether the cache folder is there but cannot be written: its index is served as it is."""
         home = self.home
         return not (self.security.encrypt_index or os.access(home, os.W_OK)) and home.is_dir()
 
@@ -210,9 +202,7 @@ class Config:
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of this project's sockets and locks: short, private, a separate folder for
-        each protocol and each cache folder.
-        """
+        """The folder of sockets and locks: short, private, for each protocol and cache."""
         return runtime_base() / f"{runtime_id(self.root)}-p{PROTOCOL}"
 
     @property
@@ -220,9 +210,7 @@ class Config:
         return root_id(self.root)
 
     def hash(self) -> str:
-        """Return 12 hex digits over the `relied_settings`; processes with equal hashes may share
-        workers.
-        """
+        """Return 12 hex digits over the `relied_settings`; equal ones may share workers."""
         return hash_of(self.relied_settings())
 
     def relied_settings(self) -> dict[str, str]:
@@ -395,9 +383,7 @@ def _imply_provider(section: str, embedding: dict[str, Any]) -> None:
 
 
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
-    """Return the folder of memory for a caller without a project. Raises Misconfigured as `load`
-    does.
-    """
+    """Return the folder of memory for a caller without a project. Raises Misconfigured."""
     sections = _merge_layers(*_person_layers(flags))
     _permit(sections["security"])
     security = sections["security"]
@@ -405,9 +391,7 @@ def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
 
 
 def load_security() -> Security:
-    """Return a person's own `security` settings, for a caller without a project. Raises
-    Misconfigured.
-    """
+    """Return a person's own `security` settings, without a project. Raises Misconfigured."""
     security: Security = _merge_layers(*_person_layers(None))["security"]
     _permit(security)
     return security
@@ -422,9 +406,7 @@ def _person_layers(flags: Layer | None) -> list[tuple[str, Layer]]:
 
 
 def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
-    """Return the engine of another package that the person's own `layers` choose; None for the
-    built-in ones. Raises Misconfigured.
-    """
+    """Return the plug that the person's own `layers` choose, None for built-in engines."""
     chosen = [(source, {"engines": layer["engines"]}) for source, layer in layers if "engines" in layer]
     if not chosen:
         return None
@@ -440,9 +422,7 @@ def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
 
 
 def _merge_layers(*layers: tuple[str, Layer], plug: Plug | None = None) -> dict[str, Any]:
-    """Return the sections of all layers, (source, layer) each; later ones win. Raises
-    Misconfigured.
-    """
+    """Return the sections of all layers (source, layer); later ones win. Raises Misconfigured."""
     table = SECTIONS | ({plug.name: plug.section} if plug and plug.section else {})
     values: dict[str, dict[str, Any]] = {name: {} for name in table}
     for source, layer in layers:
@@ -494,9 +474,7 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
 
 
 def _with_off(section: str, fields: Any) -> Any:
-    """Return the settings of a section with a bare `off`, which YAML reads as `false`, as the word
-    where that is a value.
-    """
+    """Return settings with the word for a bare `off`, which YAML reads as `false`."""
     if section not in SECTIONS or not isinstance(fields, dict):
         return fields
     hints = get_type_hints(SECTIONS[section])

@@ -51,9 +51,7 @@ def parse_settings(path: Path, raw: bytes) -> Any:
 
 
 def _check(path: Path, value: Any, name: str) -> None:
-    """Raise Misconfigured for values that no setting can have; all others are safe to quote in a
-    message.
-    """
+    """Raise Misconfigured for values that no setting has; others are safe to quote."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str) or not key.isprintable() or len(key) > TEXT_CHARS_MAX:

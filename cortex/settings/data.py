@@ -54,9 +54,7 @@ class DataFolder:
 
     @property
     def sealing(self) -> SealedPlace | None:
-        """The sealed and the plain place of data derived from the store; None if unsealed. Raises
-        Misconfigured.
-        """
+        """The sealed and plain place of derived data; None if unsealed. Raises Misconfigured."""
         if not (self.seals or self.is_sealed):
             return None
         store = self.root / SEALED
@@ -64,9 +62,7 @@ class DataFolder:
 
     @property
     def home(self) -> Path:
-        """The folder of data derived from the store, in memory if it is sealed. Raises
-        Misconfigured.
-        """
+        """The folder of derived data, in memory if it is sealed. Raises Misconfigured."""
         sealing = self.sealing
         return sealing.home if sealing else self.root
 
@@ -81,9 +77,7 @@ class DataFolder:
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of its sockets and locks: short, private, a separate folder for
-        each protocol.
-        """
+        """The folder of its sockets and locks: short, private, one for each protocol."""
         return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
 
     @property
@@ -96,9 +90,7 @@ class DataFolder:
         return hash_of(self.relied_settings())
 
     def relied_settings(self) -> dict[str, str]:
-        """Return all settings that its workers depend on, by name: of `memory` alone, for all
-        projects share them.
-        """
+        """Return the settings that its workers depend on: of `memory` alone, shared by projects."""
         settings = dataclasses.asdict(self.settings) | {"data_dir": os.fspath(self.root)}
         settings["sealed"] = self.seals or self.is_sealed
         for name in ("remotes", "git"):  # only fronts use them

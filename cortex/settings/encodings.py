@@ -127,9 +127,7 @@ def _parse_attributes(raw: bytes, attribute: re.Pattern[bytes]) -> tuple[Ignores
 
 
 def _expression(glob: str) -> str:
-    """Return the glob of a section as an expression of paths below its folder; "" for an invalid
-    one.
-    """
+    """Return a section's glob as an expression of paths below its folder; "" if invalid."""
     if len(glob) > GLOB_CHARS_MAX:
         return ""
     depth, parts = 0, []

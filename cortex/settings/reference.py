@@ -8,9 +8,7 @@ from cortex.system.errors import Misconfigured
 
 
 def read_reference(reference: str, setting: str) -> str:
-    """Return `reference` itself, or the value of the variable NAME for `$NAME`. Raises
-    Misconfigured if that is unset or empty.
-    """
+    """Return `reference`, or the variable's value for `$NAME`. Raises Misconfigured."""
     if not reference.startswith("$"):
         return reference
     if secret := os.environ.get(reference[1:].strip("{}")):

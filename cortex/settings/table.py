@@ -59,10 +59,6 @@ def _up_to(most: float) -> Callable[[float], bool]:
     return lambda value: value <= most
 
 
-def _at_least(least: float) -> Callable[[float], bool]:
-    return lambda value: value >= least
-
-
 def _one_of(*values: Any) -> Callable[[Any], bool]:
     return lambda value: value in values
 
@@ -96,9 +92,7 @@ class Embedding:
 
     @property
     def quick(self) -> bool:
-        """Whether embedding a query is so cheap (0.04 ms) that the vector worker does it itself,
-        and no embed worker is needed.
-        """
+        """Whether queries embed so fast (0.04 ms) that the vector worker does it itself."""
         return self.provider == "static"
 
 
@@ -148,7 +142,7 @@ class Indexing:
     ignore: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     chunk_tokens: Annotated[
-        int, Rule(32, 8192, _at_least(100), "cuts the project into many small chunks")
+        int, Rule(32, 8192, lambda value: value >= 100, "cuts the project into many small chunks")
     ] = 300
     respect_gitignore: Annotated[
         bool,

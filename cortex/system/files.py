@@ -70,9 +70,7 @@ def read_plain(path: Name, bytes_max: int) -> bytes:
 
 
 def read_ours(path: Name, bytes_max: int) -> bytes:
-    """Read a whole file, opened as by `open_ours`. Raises OSError as it does, and if the file has
-    more than `bytes_max` bytes.
-    """
+    """Read a whole file as `open_ours` opens it; OSError above `bytes_max` bytes."""
     with open_ours(path) as file:
         if os.fstat(file.fileno()).st_size > bytes_max:
             raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
@@ -80,9 +78,7 @@ def read_ours(path: Name, bytes_max: int) -> bytes:
 
 
 def entries(folder: Name) -> dict[str, os.stat_result]:
-    """Return name → status of a folder's entries; of a link the link's own. Raises OSError as
-    `open_plain` does.
-    """
+    """Return name → status of a folder's entries, also of links. Raises OSError."""
     with _open_folder(folder) as directory, os.scandir(directory) as listing:
         listed: dict[str, os.stat_result] = {}
         for entry in listing:
@@ -146,9 +142,7 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
 
 
 def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = None) -> None:
-    """Replace the content of `path` by `raw` with one rename, as `replacing` does.
-    Raises OSError.
-    """
+    """Replace the content of `path` by `raw` with one rename. Raises OSError."""
     with replacing(path, sync=sync, mode=mode) as file:
         file.write(raw)
 
@@ -237,17 +231,13 @@ def remove(path: Name) -> None:
 
 
 def remove_empty(folder: Name) -> None:
-    """Remove an empty folder; one with content, or anything else, stays. Raises OSError if the
-    parent belongs to another user.
-    """
+    """Remove an empty folder; anything else stays. Raises OSError in another's folder."""
     with _own_parent(folder) as (parent, name), contextlib.suppress(OSError):
         folder_operations.rmdir_in(parent, name)
 
 
 def remove_tree(path: Name) -> None:
-    """Remove a folder with its content, as `rm -r` does; of a link only the link. A missing path is
-    no error. Raises OSError.
-    """
+    """Remove a folder as `rm -r` does, of a link the link; missing is no error."""
     with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         info = folder_operations.stat_in(folder, name)
         if not stat.S_ISDIR(info.st_mode):
@@ -259,9 +249,7 @@ def remove_tree(path: Name) -> None:
 
 
 def sweep(folder: Name, older_than_s: float = LEFT_S) -> None:
-    """Remove temporary files that killed processes left in `folder`. Files that cannot be listed or
-    removed stay.
-    """
+    """Remove temporary files that killed processes left in `folder`, as far as possible."""
     limit = time.time() - older_than_s
     with contextlib.suppress(OSError):
         left = [name for name in names(folder) if _LEFT.fullmatch(name)]
@@ -285,9 +273,7 @@ def make_folder(path: Name, *, anywhere: bool = False) -> None:
 
 
 def check_folder(path: Name) -> None:
-    """Check a folder before a library opens files in it. Raises OSError if it is missing or another
-    user's, or if a link is on the way.
-    """
+    """Check a folder for a library. Raises OSError: missing, another user's, behind a link."""
     with _open_folder(path, folder_operations.STEP) as folder:
         _check_owner(folder, path)
 
@@ -449,9 +435,7 @@ def _parent_folder(path: Name) -> Iterator[tuple[Folder, str]]:
 
 @contextlib.contextmanager
 def _own_parent(path: Name) -> Iterator[tuple[Folder, str]]:
-    """As `_parent_folder`, for changes: the folder must be this user's. An error about space names
-    the whole path.
-    """
+    """As `_parent_folder`, for changes in this user's folder; no-space errors name the path."""
     with _parent_folder(path) as (folder, name):
         _check_owner(folder, path)
         try:
@@ -474,9 +458,7 @@ def _rename(source: tuple[Folder, str], target: tuple[Folder, str], path: Name) 
 
 
 def _move_aside(folder: Folder, name: str) -> None:
-    """Rename a folder that is in the place of a file: its owner is unknown, so none of it is
-    deleted.
-    """
+    """Rename a folder in the place of a file: its owner is unknown, so none of it is deleted."""
     aside = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.aside"
     folder_operations.replace_in((folder, name), (folder, aside))
 
@@ -492,8 +474,6 @@ def _check_owner(target: Folder, path: Name) -> None:
 
 
 def _create(folder: Folder, name: str) -> tuple[str, int]:
-    """Return (name, descriptor) of a new, empty file next to `name`, with a name that nobody can
-    guess.
-    """
+    """Return (name, descriptor) of a new, empty file beside `name`; nobody can guess the name."""
     temporary = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.tmp"
     return temporary, folder_operations.open_in(folder, temporary, _NEW)

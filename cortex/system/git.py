@@ -130,9 +130,7 @@ class Tracked:
 
 
 def list_index(work_tree: Path, git_dir: Path, answer_s: float = ANSWER_S) -> Tracked:
-    """Ask git for its index alone. Both folders are given, so that no configuration of the
-    repository names others.
-    """
+    """Ask git for its index alone; with both folders given, no configuration names others."""
     command = [
         f"--git-dir={os.fspath(git_dir)}", f"--work-tree={os.fspath(work_tree)}",
         "ls-files", "-z", "-s", "-t",
@@ -224,9 +222,7 @@ def _file_identity(path: Path) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CloneBounds:
-    """What a clone may take: time, bytes on the wire and in memory, files, and bytes of its
-    files.
-    """
+    """What a clone may take: time, bytes on the wire, in memory and in files, and files."""
 
     seconds: float = 900.0
     pack_bytes: int = 2 << 30

@@ -48,9 +48,7 @@ def common_dir(folder: Path) -> Path:
 
 
 def resolve_pointer(folder: Path, raw: bytes) -> Path:
-    """Return the path in a file of git, from its folder; blanks belong to it, as for git. Raises
-    OSError for an invalid one.
-    """
+    """Return the path in a file of git, blanks included. Raises OSError if invalid."""
     try:
         return (folder / os.fsdecode(raw.removeprefix(b"gitdir: ").rstrip(b"\r\n"))).resolve()
     except (ValueError, RuntimeError) as error:  # a NUL in the path, a loop of links
@@ -58,9 +56,7 @@ def resolve_pointer(folder: Path, raw: bytes) -> Path:
 
 
 def is_git_folder(folder: str, names: Collection[str] | None = None) -> bool:
-    """Whether a folder is a repository's own, as `.git` and bare repositories are. `names` are its
-    entries, None to look for them.
-    """
+    """Whether a folder is `.git` or bare repository; `names`: its entries if known."""
     if names is not None and "HEAD" not in names:
         return False
     try:

@@ -82,9 +82,7 @@ def flags(*names: str) -> int:
 
 
 def lock(descriptor: int, *, shared: bool = False) -> None:
-    """Lock an open file until it is closed, without waiting. Raises OSError when another holds it
-    in a way that does not go with this one.
-    """
+    """Lock an open file until it is closed. Raises OSError if another's lock conflicts."""
     if WINDOWS:
         _lock_byte(descriptor, shared=shared, library=None)
         return
@@ -146,9 +144,7 @@ def send_now(descriptor: int, data: bytes) -> int:
 
 
 def hang_up_check(descriptor: int) -> Callable[[], bool]:
-    """Return a function that tells whether the writer of our pipe has closed it; always False where
-    the system does not report that.
-    """
+    """Return a function: whether our pipe's writer closed it; False if unknown."""
     if not hasattr(select, "poll"):
         return lambda: False
     poll = select.poll()
@@ -296,9 +292,7 @@ def find_program(name: str, path: str, *, windows: bool = WINDOWS) -> str | None
 
 
 def end_group(leader: int) -> None:
-    """Kill a process that was started with `detached_options`, and its descendants. Processes that
-    have ended are ignored.
-    """
+    """Kill a process of `detached_options` and its descendants, if they still run."""
     if WINDOWS:
         import subprocess
 
@@ -311,9 +305,7 @@ def end_group(leader: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Make this process the parent of its descendants whenever their own parents end; False if the
-    system cannot.
-    """
+    """Become the parent of descendants whose parents end; False if the system cannot."""
     if not LINUX:
         return False
     try:
@@ -358,9 +350,7 @@ def is_alive(pid: int) -> bool:
 
 
 def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) -> bool:
-    """Whether the process is one of our programs, by its command line; False if that is unknown, as
-    on Windows.
-    """
+    """Whether the process is one of our programs, by its command line; False if unknown."""
     words = _command_line(pid)
     names = {os.path.basename(word) for word in words[:2]}  # a script's interpreter is before it
     started = {after for option, after in itertools.pairwise(words) if option == "-m"}
@@ -368,9 +358,7 @@ def runs_command(pid: int, programs: Collection[str], modules: Collection[str]) 
 
 
 def lock_holders(path: Name) -> list[tuple[int, str]]:
-    """Return (process number, command line) of each process with a lock on the file, as far as the
-    system reports it: on Linux.
-    """
+    """Return (pid, command line) of the holders of a file's lock, known on Linux."""
     holders = dict[int, str]()
     with contextlib.suppress(OSError, ValueError):
         inode = os.stat(path).st_ino
@@ -398,9 +386,7 @@ def _command_line(pid: int) -> list[str]:
 
 
 def c_library(*, use_errno: bool = False) -> Any:
-    """Return the system's C library. Raises OSError on Windows, whose library has other
-    functions.
-    """
+    """Return the system's C library. Raises OSError on Windows, which has other functions."""
     if WINDOWS:
         raise OSError(errno.ENOSYS, "This system has no such functions")
     import ctypes
@@ -412,9 +398,7 @@ def c_library(*, use_errno: bool = False) -> Any:
 
 
 def _stop_signals() -> list[signal.Signals]:
-    """Return the signals that ask this process to end, without SIGHUP if `nohup` made
-    it ignored.
-    """
+    """Return the signals that ask this process to end; no SIGHUP if `nohup` ignores it."""
     return [
         number
         for number in STOP_SIGNALS
@@ -432,7 +416,6 @@ def on_stop(loop: asyncio.AbstractEventLoop, then: Callable[[int], None]) -> Non
 
 
 def off_stop(loop: asyncio.AbstractEventLoop) -> None:
-    """Undo `on_stop`."""
     for number in STOP_SIGNALS:
         try:
             loop.remove_signal_handler(number)
@@ -482,9 +465,7 @@ def give_way(nice: int) -> None:
 
 
 def allot(seconds: float) -> None:
-    """Send SIGPROF after so much more processor time; 0 for no limit. Does nothing if the system
-    does not count processor time.
-    """
+    """Send SIGPROF after so much processor time (0: never), where that is counted."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -505,9 +486,7 @@ def allotted(seconds: float) -> Iterator[None]:
 
 
 def bound_memory(bytes_max: int, pid: int = 0) -> None:
-    """Limit the data segment of this process, where the system has such a limit; on Linux, of
-    another process with `pid`.
-    """
+    """Limit the data segment of this process, on Linux of `pid`, where there is a limit."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -73,9 +73,7 @@ def how_to_add(extras: str, prefix: str = "") -> str:
 
 
 def how_to_upgrade(prefix: str = "") -> str:
-    """Return the command that upgrades Cortex. `prefix` is the environment's folder, "" for this
-    one.
-    """
+    """Return the command that upgrades Cortex. `prefix`: the environment, "" for this one."""
     folder = Path(prefix or sys.prefix)
     origin = _origin()
     source = path_names.path_of(origin.get("url", "")) if _is_local(origin) else ""

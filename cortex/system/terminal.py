@@ -74,9 +74,7 @@ def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
 
 
 def read_utf8(argument: str) -> str:
-    """Return an argument of the command line, with the bytes that an ASCII locale left undecoded
-    read as UTF-8.
-    """
+    """Return a command line's argument with bytes that an ASCII locale left read as UTF-8."""
     return os.fsencode(argument).decode("utf-8", "surrogateescape") if not argument.isascii() else argument
 
 
@@ -90,8 +88,7 @@ class LogFormat(logging.Formatter):
         return super().formatMessage(record)
 
     def formatException(  # noqa: N802 - logging's name
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
+        self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
     ) -> str:
         return "\n".join(f"  {line}" for line in escape_controls(super().formatException(ei)).split("\n"))
 

@@ -47,9 +47,7 @@ def unpack(frame: bytes | memoryview, bytes_max: int) -> bytes:
 
 
 def head(file: BinaryIO, size: int) -> bytes:
-    """Return at most the first `size` bytes of a compressed file, unpacked. Raises OSError, and
-    ValueError if the file is no frame.
-    """
+    """Return the first `size` bytes of a compressed file. Raises OSError, and ValueError."""
     import zstandard
 
     try:
@@ -60,10 +58,7 @@ def head(file: BinaryIO, size: int) -> bytes:
 
 
 class Dictionary:
-    """Compress short byte strings as one frame each, so that each can be read without the others.
-
-    Any number of threads may use it.
-    """
+    """Compress short byte strings, each readable without the others; in any threads."""
 
     def __init__(self, raw: bytes) -> None:
         """`raw` is a dictionary as zstd trains it."""

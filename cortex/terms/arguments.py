@@ -43,9 +43,7 @@ def struct_of(
 
 @dataclass(frozen=True, slots=True)
 class ArgumentFault:
-    """A fault: the argument `name` is missing or unknown, or the value at `path` is wrong because
-    of `why`.
-    """
+    """A fault: argument `name` is missing or unknown, or the value at `path` wrong by `why`."""
 
     what: Literal["missing", "unknown", "wrong"]
     path: str

@@ -10,9 +10,7 @@ def clamp(value: int, low: int, high: int) -> int:
 
 
 def check_page(limit: int, most: int, offset: int = 0) -> None:
-    """Raise BadRequest for a page of less than one row or more than `most`, and for an offset below
-    0.
-    """
+    """Raise BadRequest for a page of other than 1 to `most` rows, and an offset below 0."""
     if not 1 <= limit <= most:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
     if offset < 0:

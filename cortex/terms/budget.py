@@ -25,9 +25,7 @@ class Budget:
     full: bool = False
 
     def take(self, size: int, *, sure: bool = False) -> bool:
-        """Take `size` for an entry; False, and take nothing, if it does not fit. `sure`: take it in
-        any case.
-        """
+        """Take `size` for an entry; False, and nothing taken, if it is too much. `sure`: always."""
         if size > self.left and not sure:
             self.full = True
             return False

@@ -38,9 +38,7 @@ def split_id(name: str) -> list[str]:
 
 
 def split_short(name: str) -> list[str]:
-    """As `split_id`, without the file's own name: Go's `package.Name` may be in any file of the
-    package.
-    """
+    """As `split_id`, without the file's own name: Go's `package.Name` may be in any file."""
     path, colon, scope = name.partition(":")
     return split_id(path.rpartition("/")[0]) + split_id(scope) if colon else split_id(name)
 
@@ -56,9 +54,7 @@ def strip_overload(name: str) -> str:
 
 
 def enclosing_id(name: str) -> str:
-    """Return the id that encloses a node: a type, a module, a folder (`.` for the
-    project's root).
-    """
+    """Return the id that encloses a node: a type, a module, a folder (`.`: the root)."""
     path, colon, scope = name.partition(":")
     if not colon:
         return path.rpartition("/")[0] or "."
@@ -67,9 +63,7 @@ def enclosing_id(name: str) -> str:
 
 
 def depth(name: str) -> int:
-    """Return the nesting depth of a definition in its file: 0 for the module, 1 for its
-    top level.
-    """
+    """Return the nesting depth of a definition: 0 for the module, 1 for its top level."""
     _, colon, scope = name.partition(":")
     if scope.startswith("<"):
         return 1

@@ -25,8 +25,8 @@ Kind = Literal["code", "document", "data"]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`grammar` is (module, function) of a tree-sitter wheel; files of a language without one are
-    cut into windows of lines.
+    """`wheel` names a tree-sitter grammar, `entry` its function; files of a language without one
+    are cut into windows of lines. `queries`: the query file, if not of the wheel's name.
 
     `wrappers` are node types that extend the span of a definition inside them (decorators,
     `export`). `clauses`: a function may be several definitions in a row, its signature among them.
@@ -36,8 +36,9 @@ class Language:
 
     name: str
     suffixes: tuple[str, ...]
-    grammar: tuple[str, str] | None = None
-    query: str = ""
+    wheel: str = ""
+    entry: str = "language"
+    queries: str = ""
     comment: str = "//"
     wrappers: tuple[str, ...] = ()
     kind: Kind = "code"
@@ -61,13 +62,21 @@ class Language:
     runs_base: bool = False
     may_call_base: bool = False
 
+    @property
+    def grammar(self) -> tuple[str, str] | None:
+        """(module, function) of the grammar; None without one."""
+        return (f"tree_sitter_{self.wheel}", self.entry) if self.wheel else None
+
+    @property
+    def query(self) -> str:
+        return self.queries or self.wheel
+
 
 #: languages with a grammar
 PARSED: tuple[Language, ...] = (
     Language(
         "python",
         (".py", ".pyi", ".pyw"),
-        ("tree_sitter_python", "language"),
         "python",
         comment="#",
         wrappers=("decorated_definition",),
@@ -76,18 +85,12 @@ PARSED: tuple[Language, ...] = (
         patterns=True,
         constructors=("__init__", "__new__", "__post_init__"),
     ),
-    Language(
-        "go",
-        (".go",),
-        ("tree_sitter_go", "language"),
-        "go",
-        patterns=True,
-    ),
+    Language("go", (".go",), "go", patterns=True),
     Language(
         "typescript",
         (".ts", ".mts", ".cts"),
-        ("tree_sitter_typescript", "language_typescript"),
         "typescript",
+        entry="language_typescript",
         wrappers=("export_statement", "ambient_declaration"),
         family="script",
         patterns=True,
@@ -97,8 +100,8 @@ PARSED: tuple[Language, ...] = (
     Language(
         "tsx",
         (".tsx",),
-        ("tree_sitter_typescript", "language_tsx"),
         "typescript",
+        entry="language_tsx",
         wrappers=("export_statement", "ambient_declaration"),
         family="script",
         patterns=True,
@@ -108,7 +111,6 @@ PARSED: tuple[Language, ...] = (
     Language(
         "javascript",
         (".js", ".mjs", ".cjs", ".jsx"),
-        ("tree_sitter_javascript", "language"),
         "javascript",
         wrappers=("export_statement",),
         family="script",
@@ -116,37 +118,12 @@ PARSED: tuple[Language, ...] = (
         constructors=("constructor",),
         runs_base=True,
     ),
-    Language(
-        "rust",
-        (".rs",),
-        ("tree_sitter_rust", "language"),
-        "rust",
-        patterns=True,
-    ),
-    Language(
-        "java",
-        (".java",),
-        ("tree_sitter_java", "language"),
-        "java",
-        family="jvm",
-        patterns=True,
-        named_like_type=True,
-        runs_base=True,
-    ),
-    Language(
-        "c",
-        (".c", ".h"),
-        ("tree_sitter_c", "language"),
-        "c",
-        headers=True,
-        patterns=True,
-        named_like_type=True,
-        runs_base=True,
-    ),
+    Language("rust", (".rs",), "rust", patterns=True),
+    Language("java", (".java",), "java", family="jvm", patterns=True, named_like_type=True, runs_base=True),
+    Language("c", (".c", ".h"), "c", headers=True, patterns=True, named_like_type=True, runs_base=True),
     Language(
         "cpp",
         (".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h++", ".c++", ".ipp", ".inl", ".cu", ".cuh"),
-        ("tree_sitter_cpp", "language"),
         "cpp",
         wrappers=("template_declaration",),
         family="c",
@@ -158,8 +135,8 @@ PARSED: tuple[Language, ...] = (
     Language(
         "csharp",
         (".cs", ".csx"),
-        ("tree_sitter_c_sharp", "language"),
-        "csharp",
+        "c_sharp",
+        queries="csharp",
         patterns=True,
         named_like_type=True,
         runs_base=True,
@@ -167,7 +144,6 @@ PARSED: tuple[Language, ...] = (
     Language(
         "ruby",
         (".rb", ".rake", ".gemspec", ".ru"),
-        ("tree_sitter_ruby", "language"),
         "ruby",
         comment="#",
         names=("Rakefile", "Gemfile", "Guardfile", "Podfile", "Vagrantfile"),
@@ -175,26 +151,12 @@ PARSED: tuple[Language, ...] = (
         constructors=("initialize",),
     ),
     Language(
-        "php",
-        (".php", ".phtml"),
-        ("tree_sitter_php", "language_php"),
-        "php",
-        patterns=True,
-        constructors=("__construct",),
+        "php", (".php", ".phtml"), "php", entry="language_php", patterns=True, constructors=("__construct",)
     ),
-    Language(
-        "kotlin",
-        (".kt", ".kts"),
-        ("tree_sitter_kotlin", "language"),
-        "kotlin",
-        family="jvm",
-        patterns=True,
-        runs_base=True,
-    ),
+    Language("kotlin", (".kt", ".kts"), "kotlin", family="jvm", patterns=True, runs_base=True),
     Language(
         "swift",
         (".swift",),
-        ("tree_sitter_swift", "language"),
         "swift",
         patterns=True,
         constructors=("init",),
@@ -204,7 +166,6 @@ PARSED: tuple[Language, ...] = (
     Language(
         "scala",
         (".scala", ".sc", ".sbt"),
-        ("tree_sitter_scala", "language"),
         "scala",
         family="jvm",
         patterns=True,
@@ -212,33 +173,24 @@ PARSED: tuple[Language, ...] = (
         named_like_type=True,
         runs_base=True,
     ),
-    Language(
-        "elixir", (".ex", ".exs"), ("tree_sitter_elixir", "language"), "elixir", comment="#", clauses=True
-    ),
-    Language("haskell", (".hs",), ("tree_sitter_haskell", "language"), "haskell", comment="--", clauses=True),
-    Language("lua", (".lua",), ("tree_sitter_lua", "language"), "lua", comment="--"),
-    Language("zig", (".zig", ".zon"), ("tree_sitter_zig", "language"), "zig"),
+    Language("elixir", (".ex", ".exs"), "elixir", comment="#", clauses=True),
+    Language("haskell", (".hs",), "haskell", comment="--", clauses=True),
+    Language("lua", (".lua",), "lua", comment="--"),
+    Language("zig", (".zig", ".zon"), "zig"),
     Language(
         "shell",
         (".sh", ".bash", ".zsh", ".ksh", ".bats"),
-        ("tree_sitter_bash", "language"),
         "bash",
         comment="#",
         names=(".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD"),
     ),
-    Language("sql", (".sql",), ("tree_sitter_sql", "language"), "sql", comment="--"),
-    Language("html", (".html", ".htm"), ("tree_sitter_html", "language"), "html", nodes=False),
-    Language("vue", (".vue",), ("tree_sitter_html", "language"), "html", nodes=False),
-    Language("svelte", (".svelte",), ("tree_sitter_html", "language"), "html", nodes=False),
-    Language("css", (".css",), ("tree_sitter_css", "language"), "css", nodes=False),
-    Language("json", (".json", ".jsonc", ".json5"), ("tree_sitter_json", "language"), "json", kind="data"),
-    Language(
-        "markdown",
-        (".md", ".markdown", ".mdx", ".mkd", ".qmd", ".rmd"),
-        ("tree_sitter_markdown", "language"),
-        "markdown",
-        kind="document",
-    ),
+    Language("sql", (".sql",), "sql", comment="--"),
+    Language("html", (".html", ".htm"), "html", nodes=False),
+    Language("vue", (".vue",), "html", nodes=False),
+    Language("svelte", (".svelte",), "html", nodes=False),
+    Language("css", (".css",), "css", nodes=False),
+    Language("json", (".json", ".jsonc", ".json5"), "json", kind="data"),
+    Language("markdown", (".md", ".markdown", ".mdx", ".mkd", ".qmd", ".rmd"), "markdown", kind="document"),
 )
 
 #: configuration formats: their top-level blocks are found by the first line of each
@@ -351,47 +303,31 @@ _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.
 _BY_LANGUAGE = {language.name: language for language in LANGUAGES}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
 
-#: other names of languages; each suffix without its dot is one, too
+#: language → its other names; each suffix without its dot is one, too
 _ALIASES = {
-    "golang": "go",
-    "python3": "python",
-    "python2": "python",
-    "node": "javascript",
-    "nodejs": "javascript",
-    "ecmascript": "javascript",
-    "typescriptreact": "tsx",
-    "javascriptreact": "javascript",
-    "c++": "cpp",
-    "cplusplus": "cpp",
-    "cuda": "cpp",
-    "c#": "csharp",
-    "c-sharp": "csharp",
-    "dotnet": "csharp",
-    "f#": "fsharp",
-    "objc": "objective-c",
-    "objectivec": "objective-c",
-    "obj-c": "objective-c",
-    "h": "c",
-    "m": "objective-c",
-    "bash": "shell",
-    "zsh": "shell",
-    "posix shell": "shell",
-    "shellscript": "shell",
-    "rst": "restructuredtext",
-    "plaintext": "text",
-    "hcl": "terraform",
-    "make": "makefile",
-    "docker": "dockerfile",
-    "proto3": "protobuf",
-    "jupyter": "notebook",
-    "elisp": "lisp",
-    "bazel": "starlark",
-    "asm": "assembly",
-    "sass": "scss",
-    "less": "scss",
-    "viml": "vim",
-    "vimscript": "vim",
-    "pwsh": "powershell",
+    "go": "golang",
+    "python": "python3, python2",
+    "javascript": "node, nodejs, ecmascript, javascriptreact",
+    "tsx": "typescriptreact",
+    "cpp": "c++, cplusplus, cuda",
+    "csharp": "c#, c-sharp, dotnet",
+    "fsharp": "f#",
+    "objective-c": "objc, objectivec, obj-c, m",
+    "c": "h",
+    "shell": "bash, zsh, posix shell, shellscript",
+    "restructuredtext": "rst",
+    "text": "plaintext",
+    "terraform": "hcl",
+    "makefile": "make",
+    "dockerfile": "docker",
+    "protobuf": "proto3",
+    "notebook": "jupyter",
+    "lisp": "elisp",
+    "starlark": "bazel",
+    "assembly": "asm",
+    "scss": "sass, less",
+    "vim": "viml, vimscript",
+    "powershell": "pwsh",
 }
 #: languages that have rows of their own here, and that people count to another
 _ALSO = {"typescript": ("tsx",)}
@@ -420,7 +356,7 @@ _BY_ALIAS: dict[str, str] = {
         for suffix, language in _BY_SUFFIX.items()
         if suffix[1:].lower() not in _NO_NAMES
     },
-    **_ALIASES,
+    **{alias: language for language, names in _ALIASES.items() for alias in names.split(", ")},
     **{language.name: language.name for language in LANGUAGES},
 }
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']?([^\s\"'>]+)")
@@ -447,9 +383,7 @@ def language_of(path: str) -> Language:
 
 
 def family_of(name: str) -> str:
-    """Return the family of languages that can call one another: the language's own name if it is
-    alone.
-    """
+    """Return the family of languages that can call one another; alone: the own name."""
     language = _BY_LANGUAGE.get(name)
     return (language.family if language is not None else "") or name
 
@@ -464,9 +398,7 @@ def canonical(name: str) -> str:
 
 
 def expand_language(name: str) -> tuple[str, ...]:
-    """Return the languages that people mean by `name`: TypeScript includes TSX. An unknown name
-    returns itself.
-    """
+    """Return the languages that `name` means: TypeScript has TSX; unknown: itself."""
     language = canonical(name) or name.strip().lower()
     return (language, *_ALSO.get(language, ()))
 

@@ -25,9 +25,7 @@ BULK_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A default with its bounds. `strict`: other values are refused, else the nearest bound is
-    used.
-    """
+    """A default with bounds, to the nearest of which values go; refused if `strict`."""
 
     default: Any
     least: float
@@ -70,8 +68,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "date_start": _Date,
     "date_end": _Date,
     "orderBy": Annotated[
-        Literal["relevance", "date_desc", "date_asc"] | None,
-        Meta(description="Order of results."),
+        Literal["relevance", "date_desc", "date_asc"] | None, Meta(description="Order of results.")
     ],
     "limit": _Count,
     "offset": Annotated[int, Meta(description="Rows to skip.")],
@@ -138,9 +135,7 @@ _TOOL_ARGUMENTS: Mapping[tuple[str, str], Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A tool: its title and text; argument → its default, REQUIRED, or Between. `writes`: it
-    changes the store.
-    """
+    """A tool: title, text, argument → default, REQUIRED or Between. `writes`: to the store."""
 
     title: str
     text: str

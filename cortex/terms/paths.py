@@ -181,9 +181,7 @@ def is_example(path: str) -> bool:
 
 
 def vendored_folder(path: str) -> str:
-    """Return the folder of the path that holds copies of other projects, as written; ""
-    for none.
-    """
+    """Return the folder of a path with copies of other projects, as written; "" for none."""
     folders = path.split("/")[:-1]
     return next((folder for folder in folders if folder.lower() in VENDORED_FOLDERS), "")
 
@@ -239,9 +237,7 @@ def _names_copy(question: str, path: str) -> bool:
 
 @functools.lru_cache(_MEMO)
 def is_unshipped(path: str) -> bool:
-    """Whether the project does not ship the file: a script, an example, a page, vendored, generated
-    or built.
-    """
+    """Whether a file is not shipped: script, example, page, vendored, generated or built."""
     first = path.partition("/")[0].lower()
     return first in _SCRIPT_FOLDERS or is_example(path) or is_foreign(path) or is_built(path)
 
@@ -384,9 +380,7 @@ def superseded(traits: Iterable[PathTraits], question: str, projects: Iterable[s
 
 
 def _stem_parts(path: str) -> list[str]:
-    """Return the lower-cased parts of the file's name without its extension, or of its folder's
-    name for a stem like `index`.
-    """
+    """Return the lower-cased parts of a file's stem, of its folder's for one like `index`."""
     *folders, name = path.split("/")
     stem = name[: name.rindex(".")] if "." in name[1:] else name
     if stem.lower() in EMPTY_STEMS and folders:

@@ -46,9 +46,7 @@ STOP_WORDS = frozenset(
 
 
 class Memo(dict[str, str]):
-    """word → a derived string. Most words of a text were met before, so this gives most of the
-    speed.
-    """
+    """word → a derived string. Most words were met before, so this gives most of the speed."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make
@@ -145,9 +143,7 @@ def plain_letters(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return `text` for the analyzer of whole words: underscores replaced, spaces between
-    characters of unspaced scripts.
-    """
+    """Return `text` for the analyzer of words: `_` replaced, unspaced scripts spaced."""
     hidden = text.replace("_", UNDERSCORE)
     return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", plain_letters(hidden))
 
@@ -163,9 +159,7 @@ def split_name(name: str) -> str:
 
 
 def joined_text(word_list: list[str]) -> str:
-    """Return the joined forms of words in snake case (camel case words are their own
-    joined form).
-    """
+    """Return the joined forms of words in snake case; camel case words are their own."""
     return _JOINED.join([word for word in word_list if "_" in word])
 
 
@@ -175,9 +169,7 @@ def lane_terms(word: str) -> list[str]:
 
 
 def lane_text(word_list: list[str]) -> str:
-    """Return stems and joined forms of the words, separated by spaces: ready tokens of the ranking
-    lanes.
-    """
+    """Return stems and joined forms of the words with spaces: tokens of the ranking lanes."""
     return _LANES.join(word_list)
 
 
@@ -187,9 +179,7 @@ DERIVED, ODD = "\x01", "\x02"
 
 
 def terms_of(word: str) -> set[str]:
-    """Return the terms of a word in the word table: the word in lower case with underscores, and
-    its derived terms.
-    """
+    """Return a word's terms in the word table: itself in lower case, and its derived terms."""
     lower = lowered(word)
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
         if word.isalpha() and lower[1:] == word[1:]:
@@ -215,9 +205,7 @@ def part_words(text: str) -> list[str]:
 
 
 def lane_words(text: str) -> list[str]:
-    """Return the terms of a question for a ranking lane, each once, without stop words unless it
-    has no other words.
-    """
+    """Return a question's terms for a lane, each once, stop words only if there are no others."""
     distinct_words = list(dict.fromkeys(words(text)))  # most words of a long text repeat
     telling = [word for word in distinct_words if word.lower() not in STOP_WORDS] or distinct_words
     return list(dict.fromkeys(lane_text(telling).split()))

@@ -113,9 +113,7 @@ class _Definition(NamedTuple):
 
 
 def find_units(chunks: Sequence[Mapping[str, Any]]) -> list[Unit]:
-    """Return the units of a file, by first line. `chunks`: the JSON objects of all its covering
-    chunks, by first line.
-    """
+    """Return a file's units by first line; `chunks`: its covering chunks' JSON, likewise."""
     pieces: list[_Piece] = []
     texts: list[str] = []
     definitions: dict[_Definition, None] = {}
@@ -209,9 +207,7 @@ def _join(pieces: Sequence[_Piece], texts: Sequence[str]) -> list[str]:
 
 
 class _File:
-    """A file while it is divided. `owners` has for each line the number of its unit's definition,
-    -1 for none.
-    """
+    """A file while it is divided. `owners`: each line's unit as a definition's number, or -1."""
 
     def __init__(
         self, pieces: Sequence[_Piece], lines: list[str], definitions: Sequence[_Definition]

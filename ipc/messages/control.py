@@ -36,9 +36,7 @@ class GetStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A worker's status. `config`: hash of the settings in effect; `info`: free-form,
-    for people.
-    """
+    """A worker's status. `config`: hash of the settings in effect; `info`: for people."""
 
     worker: str
     pid: int

@@ -24,9 +24,7 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Reply with `vectors` float32 [len(texts), dimensions], unit length; `model`: the embedder's
-    identity.
-    """
+    """Reply with float32 [len(texts), dimensions], unit length; `model`: embedder's identity."""
 
     model: str
     vectors: Array

@@ -17,9 +17,7 @@ OF = "\0"
 
 
 def path_of(number: int, path: str) -> str:
-    """Return a path with its project's number in front; a number that `path` has already is added
-    to it.
-    """
+    """Return a path with its project's number in front, added to one that it has."""
     inner, separator, plain = path.partition(OF)
     return f"{number + int(inner)}{OF}{plain}" if separator else f"{number}{OF}{path}"
 
@@ -80,9 +78,7 @@ class Signals:
         return tuple(map(self.hit, range(len(self))))
 
     def row(self, name: str) -> Array:
-        """Return the values of the signal `name`, float32 [n]. Raises ValueError if
-        there is none.
-        """
+        """Return the values of signal `name`, float32 [n]. Raises ValueError if unknown."""
         values: Array = self.values[self.names.index(name)]
         return values
 

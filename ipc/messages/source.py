@@ -9,9 +9,7 @@ from ipc.messages.control import Blobs, repeatable
 
 @repeatable
 class SourceLines:
-    """Request to a vector or text worker for the indexed lines of `spans`: (path, first, last),
-    1-based and inclusive.
-    """
+    """Request to a worker for the indexed lines of `spans`: (path, first, last), inclusive."""
 
     spans: tuple[tuple[str, int, int], ...]
     generation: int = 0

@@ -290,26 +290,6 @@ def test_doctor_notices_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     assert checks["folders"].state == "wrong"
 
 
-def test_doctor_names_an_old_index_in_the_project_and_leaves_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
-    root = tmp_path / "project"
-    (root / ".cortex" / "chunks").mkdir(parents=True)
-    (root / ".cortex" / "chunks" / "theirs.json").write_text("[]")
-
-    def old_index_check():
-        return {check.name: check for check in doctor.examine(str(root))}["old index"]
-
-    assert old_index_check().state == "fine"
-    (root / ".cortex" / "index").mkdir()
-    (root / ".cortex" / "chunks" / "code-source.json").write_text(
-        '{"_metadata":{"generator":"cortex"},"chunks":[]}'
-    )
-    before = sorted(root.rglob("*"))
-    assert old_index_check().state == "odd"
-    assert "(index, chunks)" in old_index_check().text
-    assert sorted(root.rglob("*")) == before
-
-
 def test_doctor_names_the_folders_of_projects_that_are_gone(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     gone, existing = (

@@ -21,12 +21,13 @@ Answer = dict[str, Any]
 
 
 async def with_notes(context: QueryContext, answer: Answer, paths: Sequence[str]) -> Answer:
-    """Return the answer with `notes`: path → {"count", "best": ["#12 decision: Retries …"]};
-    unchanged where there are no notes.
-    """
+    """Return the answer with `notes`, if any: path → {"count", "best": ["#12 decision: …"]}."""
     places = await _fetch_places(context, list(dict.fromkeys(paths)), {})
     notes = {
-        path: {"count": place["count"], "best": [_format_note(note) for note in place["best"]]}
+        path: {
+            "count": place["count"],
+            "best": [f"#{note['number']} {note['kind']}: {note['title']}" for note in place["best"]],
+        }
         for path, place in list(places.items())[:PLACES_MAX]
     }
     return answer | {"notes": notes} if notes else answer
@@ -62,9 +63,7 @@ def files_of(context: QueryContext, name: str) -> list[str]:
 async def _fetch_places(
     context: QueryContext, paths: Sequence[str], arguments: dict[str, Any]
 ) -> dict[str, Answer]:
-    """Return path → memory's notes about it, under this name or an earlier one; in the order of
-    `paths`.
-    """
+    """Return path → memory's notes about it, also by earlier names; in the order of `paths`."""
     if not paths:
         return {}
     before = context.renames.before(paths) if context.renames else {}
@@ -81,7 +80,3 @@ async def _fetch_places(
             }
         places[path] = by_name[name]
     return {path: places[path] for path in paths if path in places}
-
-
-def _format_note(note: Answer) -> str:
-    return f"#{note['number']} {note['kind']}: {note['title']}"

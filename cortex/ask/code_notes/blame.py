@@ -76,9 +76,7 @@ class _File:
 
 
 class Commits:
-    """Blame results for the repository around the folder `root`, by relative path. Use it in one
-    event loop.
-    """
+    """Blame results for the repository around `root`, by relative path. For one event loop."""
 
     def __init__(self, root: Path, answer_s: float = ANSWER_S, executor: Executor | None = None) -> None:
         """`answer_s`: seconds that git has. `executor`: runs the thread that waits for git; by
@@ -98,9 +96,7 @@ class Commits:
         self._silent: dict[tuple[str, str], float] = {}
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Start blaming the first of `paths` in a thread, unless all results are there and HEAD has
-        not moved. Returns at once.
-        """
+        """Begin to blame the first of `paths` in a thread, unless all results are there."""
         mark = git.mark_of_head(self._root)
         with self._lock:
             self._wanted = list(dict.fromkeys(paths))[:FILES_MAX]
@@ -127,9 +123,7 @@ class Commits:
         return commit.summary if commit.is_certain else ""
 
     def tell_each(self, path: str, lines: Sequence[str]) -> list[str]:
-        """Return for each line of the file as it is now what `tell` returns for it; none when the
-        result is not there.
-        """
+        """Return what `tell` returns for each line of the file as it is now; none without it."""
         file = self._find(path)
         if file is None:
             return []
@@ -172,9 +166,7 @@ class Commits:
             return ""
 
     def _first_unknown(self, head: str) -> str:
-        """Return the first wanted file without a result that may be blamed; "" for none. The caller
-        holds the lock.
-        """
+        """Return the first wanted file without a result that may be blamed, or "". Needs a lock."""
         now = time.monotonic()
         for path in self._wanted:
             key = head, path
@@ -217,9 +209,7 @@ class Commits:
 
 
 def _parse_blame(output: bytes, *, shallow: bool) -> Iterator[tuple[bytes, _Commit]]:
-    """Yield each line of `git blame --porcelain` with its commit, which only the commit's first
-    line describes.
-    """
+    """Yield the lines of `git blame --porcelain` and their commits, described at the first line."""
     commits: dict[bytes, _Commit] = {}
     name, fields = b"", dict[bytes, bytes]()
     for line in output.split(b"\n"):

@@ -56,9 +56,7 @@ class TextLines:
         return None
 
     def changed_span(self, fingerprint: str, first: int, last: int) -> tuple[int, int]:
-        """Return the changed span within the lines `first` to `last`; where lines were only
-        removed, the line at their place.
-        """
+        """Return the lines that changed among `first` to `last`, or the one at a removal."""
         then = _split_marks(fingerprint.partition(":")[2])
         now = _split_marks(self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS])
         if not then:

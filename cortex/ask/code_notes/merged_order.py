@@ -38,9 +38,7 @@ def merge_rows(code: Sequence[Row], notes: Sequence[Row]) -> list[Row]:
 
 
 def _shares(scores: Sequence[float]) -> list[float]:
-    """Return each score as a share of the best, but never more than the share before it, so that
-    each list keeps its order.
-    """
+    """Return scores as shares of the best, never rising, so that each list keeps its order."""
     best, least, shares = max(scores, default=0.0), 1.0, list[float]()
     for score in scores:
         least = min(least, score / best if best > 0 else 0.0)

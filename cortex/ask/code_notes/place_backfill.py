@@ -31,9 +31,7 @@ class PlaceBackfill:
         self._generation = 0
 
     def look(self, context: QueryContext) -> None:
-        """Start a lookup if the index has a new generation, unless one runs or the last was just
-        now.
-        """
+        """Start a lookup for a new generation, unless one runs or the last was just now."""
         now, generation = time.monotonic(), context.freshness.current().number
         if generation in (0, self._generation) or now - self._looked < LOOK_S:
             return

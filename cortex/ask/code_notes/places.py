@@ -46,9 +46,7 @@ class Places:
     warnings: list[str] = field(default_factory=list)
 
     def store_arguments(self, files: Sequence[str] | None, anchors: Sequence[str] | None) -> dict[str, Any]:
-        """Return the arguments of memory's operation `store`. Files that the caller leaves out stay
-        as the note has them.
-        """
+        """Return the arguments of memory's `store`; files not given stay as the note has them."""
         arguments: dict[str, Any] = {"anchored": self.anchored or None, "spoken": self.spoken or None}
         arguments |= {"files": self.files} if files is not None else {}
         return arguments | ({"anchors": self.anchors} if anchors is not None or self.anchors else {})
@@ -56,9 +54,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedAnchor:
-    """The meaning of an anchor: its definition, or its `spelling` and a remark on the
-    uncertainty.
-    """
+    """The meaning of an anchor: its definition, or its `spelling` with a remark on the doubt."""
 
     spelling: str
     definition: Function | None = None
@@ -68,9 +64,7 @@ class _ResolvedAnchor:
 async def find_places(
     context: QueryContext, file_names: Sequence[str], anchor_names: Sequence[str]
 ) -> Places:
-    """Look up places. A place that cannot be found keeps its spelling: it is looked up again when
-    the note is read.
-    """
+    """Look up places. An unknown one keeps its spelling: the next reader looks it up again."""
     places, targets = Places(), []
     root, listed = str(context.config.root), context.freshness.listed()
     for spelling in file_names:
@@ -131,9 +125,7 @@ def _collect_anchors(
 
 
 def _match_listed(path: str, listed: Collection[str]) -> str:
-    """Return the indexed file that a path means, in the index's spelling; the path itself if there
-    is none.
-    """
+    """Return the indexed file that a path means, as the index spells it; else the path itself."""
     if path in listed or not path:
         return path
     if os.path.isabs(path):  # of another worktree
@@ -144,9 +136,7 @@ def _match_listed(path: str, listed: Collection[str]) -> str:
 
 
 async def _wait_indexed(context: QueryContext, paths: Sequence[str]) -> bool:
-    """Wait until the index holds files that were just saved, while an indexer runs. Return whether
-    it waited.
-    """
+    """Wait while an indexer runs until just saved files are indexed; return whether it waited."""
     freshness, waited = context.freshness, False
     until = min(context.until - 1.0, time.monotonic() + INDEXED_S)
     while time.monotonic() < until and freshness.progress().running:

@@ -36,9 +36,7 @@ class Renames:
         self._after: dict[str, str] = {}
 
     def now(self, path: str) -> str:
-        """Return the present name of the file once called `path`; "" when git knows no other
-        name.
-        """
+        """Return the present name of the file once called `path`; "" if git knows no other."""
         with self._lock:
             if time.monotonic() - self._read_at > CACHE_S:
                 self._refresh()
@@ -47,9 +45,7 @@ class Renames:
         return now if now != path else ""
 
     def before(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return earlier name → the one of `paths` that it is now, from the last refresh: does not
-        wait for git.
-        """
+        """Return earlier name → its one of `paths`, from the last refresh: no wait for git."""
         if not self._after:
             return {}
         wanted = set(paths)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 from cortex.ask.code_notes.annotations import with_notes
@@ -132,9 +133,7 @@ async def _make_picture(turn: Turn, query: str) -> Picture:
 
 
 async def _explore_question(turn: Turn, query: str) -> Picture:
-    """Return the functions that a question in words is about: the best units, in the order of their
-    calls.
-    """
+    """Return the best units for a question in words, in the order of their calls."""
     with_tests = asks_for_tests(query)
     ranked, cited = await asyncio.gather(find_units(turn, Search(query)), find_cited(turn, query))
     if ranked is None or not ranked.units:
@@ -166,7 +165,8 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
     pool_scores |= dict.fromkeys(named_ids & pool_scores.keys(), top)  # they get room for their lines
     flow = choose_flow(pool_scores, calls, words, list(pool_scores), named_ids)
     if not flow.chain:
-        await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
+        defined = [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE]
+        await find_ways(turn, list(permutations(defined, 2)), calls, WAY_MAX)
         flow = choose_flow(pool_scores, calls, words, list(pool_scores), named_ids)
     flow = _trim_aside(twins, flow)
     tests = [function for function in tests if scores[function.id] >= FLOOR * top]
@@ -237,9 +237,7 @@ def _function_of(scored: ScoredUnit) -> Function:
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
-    """Return the chain, and beside it as many functions as keep the usual length of an answer when
-    their variants are counted.
-    """
+    """Return the chain and so many functions that an answer keeps its length with variants."""
     functions: list[Function] = []
     size = 0.0
     for at, function in enumerate(flow.functions):
@@ -249,18 +247,8 @@ def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
     return Flow(tuple(functions), flow.chain)
 
 
-async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
-    """Add the shortest paths between `functions` to `calls`, through functions that the question
-    does not name.
-    """
-    pairs = [(function, other) for function in functions for other in functions if function.id != other.id]
-    await find_ways(turn, pairs, calls, WAY_MAX)
-
-
 def _select_called(picture: Picture) -> list[Function]:
-    """Return the functions with their users in the answer: the flow's entry and its best function;
-    the target alone, if there is one.
-    """
+    """Return functions whose users are listed: the entry and the best one, or the target."""
     flow = picture.flow.functions
     if not flow:
         return []
@@ -283,9 +271,7 @@ async def _explore_diff(turn: Turn, question: Explore, changes: list[Any]) -> An
     touched = await find_touched(turn, changes)
     functions = list(touched.functions[:TOUCHED_MAX])
     impact, bodies, users = await asyncio.gather(
-        find_impact(turn, touched),
-        read_bodies(turn, functions),
-        _users_of(turn, functions[:USERS_OF_DIFF]),
+        find_impact(turn, touched), read_bodies(turn, functions), _users_of(turn, functions[:USERS_OF_DIFF])
     )
     scores = {function.id: 1.0 for function in functions}
     picture = Picture(Flow(tuple(functions)), Calls(), {}, scores, touched.lines)

@@ -47,9 +47,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The result of an exploration before it is cut. `focus`: function id → lines of the question;
-    `bodies`: the texts that have been read.
-    """
+    """An exploration before it is cut. `focus`: function → lines asked for; `bodies`: texts."""
 
     flow: Flow = field(default_factory=Flow)
     calls: Calls = field(default_factory=Calls)
@@ -73,9 +71,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class CallerCount:
-    """The number of known callers of the functions with the ids `of`; `more`: the graph has further
-    ones.
-    """
+    """The number of known callers of the functions with the ids `of`; `more`: there are others."""
 
     total: int = 0
     more: bool = False
@@ -220,10 +216,6 @@ def entry_of(function: Function, text: str) -> Answer:
     }
 
 
-def _label(function: Function) -> str:
-    return f"{function.name} {function.file}:{function.start}"
-
-
 def _decisive_lines(picture: Picture, function: Function) -> list[int]:
     """Return the lines in question, and those that call other shown functions."""
     visible_ids = {other.id for other in picture.flow.functions}
@@ -252,7 +244,7 @@ def name_calls(picture: Picture, visible: Mapping[str, Collection[int]]) -> list
         if is_shown(function) and function.start
     ]
     functions.sort(key=lambda function: (not callees[function.id], -name_share(function, picture.words)))
-    return list(map(_label, functions[:CALLS_MAX]))
+    return [f"{function.name} {function.file}:{function.start}" for function in functions[:CALLS_MAX]]
 
 
 def _room_shares(picture: Picture) -> dict[str, float]:
@@ -298,9 +290,7 @@ def _name_callers(flow: Flow, users: Users) -> list[Answer]:
 
 
 def name_tests(tests: list[Answer], *, few: bool = False) -> list[Answer]:
-    """Return the tests that call the code, by file and name. Without such tests, those that mention
-    it, otherwise those with a weaker reason.
-    """
+    """Return the tests that call the code, else that mention it, else with weaker reasons."""
     tests = [test for test in tests if test["tests"] or "mentions" in test.get("why", ())] or tests
     entries: list[Answer] = []
     importing = [test["file"] for test in tests if test.get("why") == ["imports"]][IMPORTING_MAX:]

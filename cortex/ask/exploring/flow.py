@@ -37,9 +37,7 @@ class Flow:
 
 
 def weigh_words(wanted: TermFinder, word_lists: Sequence[Iterable[str]]) -> dict[str, float]:
-    """Return word of the question → its worth: rare words more, 1 in all. `word_lists`: the words
-    of each text.
-    """
+    """Return word → its worth, rare words more, 1 in all. `word_lists`: the words of each text."""
     counts = Counter(word for text_words in word_lists for word in text_words)
     # Sorted: the order of a set would change the last bit from one process to the next.
     present = sorted(word for word in wanted.terms if counts[word])
@@ -123,9 +121,7 @@ def _connecting_calls(
 def _best_chain(
     values: Mapping[str, float], scores: Mapping[str, float], calls: Calls, named: Collection[str]
 ) -> list[str]:
-    """Return the simple chain with the highest sum of values and a scored function at both ends,
-    through one of `named` if there are any.
-    """
+    """Return the chain of highest sum with scored ends, through one of `named` if any."""
     following: dict[str, list[str]] = {}
     for caller, callee in _connecting_calls(values, scores, calls):
         following.setdefault(caller, []).append(callee)

@@ -153,9 +153,7 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
 async def find_ways(
     turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, steps_max: int
 ) -> None:
-    """Add the shortest chain of calls between each of `pairs` to `calls`, if it has at most
-    `steps_max` steps. Raises NotReady.
-    """
+    """Add the shortest chains of calls between `pairs` of at most `steps_max` to `calls`."""
     answers = await ask_graph(turn, [GraphSearch("path", start.id, to=other.id) for start, other in pairs])
     for (start, _), way in zip(pairs, answers, strict=True):
         _add_way(start, way, calls, steps_max)
@@ -198,16 +196,11 @@ async def read_bodies(
 
 
 async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int, str]]:
-    """Return file → the indexed lines of the chunks at `places`, by number. Raises as
-    `read_bodies`.
-    """
+    """Return file → the indexed lines of the chunks at `places`. Raises as `read_bodies`."""
     if not places:
         return {}
-    request = Locate(tuple(places), generation=turn.generation.number, bare=True)
-    located = await turn.lane("text", request, Located)
-    workers = ("text", "vector")
-    if located is None:
-        located, workers = await turn.ask("vector", request, Located), ("vector", "text")
+    located = await turn.locate(places)
+    workers = ("vector", "text") if "text" in turn.silent else ("text", "vector")
     spots = [spot for spot in located.spots if spot.hit.path == places[spot.place].path]
     keys = tuple(dict.fromkeys(spot.hit.key for spot in spots))
     fetch = Fetch(keys, max_bytes=READ_BYTES_MAX, generation=turn.generation.number)
@@ -222,14 +215,9 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
 
 
 async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
-    """Return for each place its innermost definition, or all definitions of a whole file; none
-    where the index has nothing. Raises NotReady.
-    """
-    request = Locate(tuple(places), generation=turn.generation.number, bare=True)
+    """Return each place's innermost definition, all of a whole file, none if not indexed."""
     try:
-        located = await turn.lane("text", request, Located)
-        if located is None:
-            located = await turn.ask("vector", request, Located)
+        located = await turn.locate(places)
     except NotReady:
         raise
     except CortexError:
@@ -253,9 +241,7 @@ async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Funct
 
 
 async def find_file(turn: Turn, path: str) -> tuple[str, int]:
-    """Return (the one indexed file that `path` means, its last line); ("", 0) for none and for
-    several. Raises NotReady.
-    """
+    """Return (the one indexed file that `path` means, its last line), else ("", 0)."""
     request = Locate((Place(path),), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
     ends = {spot.hit.path: spot.hit.end_line for spot in located.spots if spot.whole} if located else {}

@@ -44,9 +44,7 @@ _NAME = re.compile(
 
 
 def names_in(query: str) -> list[str]:
-    """Return the first NAMES_MAX different names and routes in a query, with their owners as
-    written.
-    """
+    """Return the first NAMES_MAX names and routes in a query, with their owners as written."""
     routes = [match[0] for match in ROUTE.finditer(query)]
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))
@@ -59,9 +57,7 @@ def asks_for_users(query: str) -> bool:
 
 
 async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
-    """Return the functions that the graph knows by the names, one for a name; none for a name that
-    is ambiguous or unknown. Raises NotReady.
-    """
+    """Return the function that the graph knows by each name; none for unclear names."""
     if not names:
         return []
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])

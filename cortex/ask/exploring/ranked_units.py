@@ -20,14 +20,7 @@ from cortex.ask.questions import Search
 from cortex.ask.reading.meanings import Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
-from cortex.ranking.units import (
-    CANDIDATES,
-    ChunkHit,
-    ScoredUnit,
-    chunk_hits,
-    file_places,
-    rank_units,
-)
+from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
 from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
 
 #: hits of chunks that the lanes are asked for; files whose places count
@@ -50,9 +43,7 @@ class RankedUnits:
 
 
 async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
-    """Return the ranked units of a question; None where the index has none. Raises as
-    `answer_with_code`, and NotReady.
-    """
+    """Return the ranked units of a question; None where the index has none."""
     if turn.context.config.store:  # a store holds no units: no lane is asked in vain
         return None
     reading = read_question(question.query)

@@ -67,9 +67,7 @@ Answer = dict[str, Any]
 
 
 async def answer_with_code(context: QueryContext, question: Search) -> Answer | None:
-    """Answer a question with a map and code; None where the index has no units. Raises BadRequest,
-    and Unavailable when no lane can answer.
-    """
+    """Answer a question with a map and code; None without units in the index."""
     question = question.checked()
     turn, answer = await context.attempt(lambda turn: _answer(turn, question))
     if answer is None and not turn.generation.number:
@@ -113,9 +111,7 @@ def _explain_misfit(unknown: Sequence[str]) -> str:
 
 
 async def _answer_with_uses(turn: Turn, question: Search, ranked: RankedUnits, max_bytes: int) -> Answer:
-    """Answer a question about the effects of a change: every use of what it names, then its code,
-    as far as it fits.
-    """
+    """Answer what a change affects: every use of what the question names, then its code."""
     tokens = max(max_bytes // TOKEN_BYTES, USES_TOKENS_MIN)
     answer: Answer = await find_uses_of(turn, ranked.meanings, max_tokens=tokens)
     left = max_bytes - sum(map(size_of, answer["sites"])) - size_of(answer.get("elsewhere", ()))
@@ -246,7 +242,7 @@ def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
     small = [
         scored
         for scored in code
-        if not _is_type(scored.unit)
+        if scored.unit.get("kind") not in TYPE_KINDS
         or _count_lines(scored.unit) <= TYPE_LINES
         or (is_named(scored, query) and not _names_member(words, scored.unit, code))
     ]
@@ -263,10 +259,6 @@ def _names_member(words: Container[str], unit: Answer, others: Sequence[ScoredUn
         if other.unit["path"] == unit["path"] and other.unit.get("symbol", "").startswith(f"{symbol}.")
     )
     return any(name != type_name and name in words for name in members)
-
-
-def _is_type(unit: Answer) -> bool:
-    return unit.get("kind") in TYPE_KINDS
 
 
 def _is_tiny(scored: ScoredUnit) -> bool:

@@ -48,9 +48,7 @@ _QUOTES = ('"""', "'''", 'r"""', "r'''")
 
 
 class Row(NamedTuple):
-    """A row of the outline: the first and last line that it stands for, and the beginning of their
-    code with its indentation.
-    """
+    """A row of the outline: its first and last line, and the beginning of their code."""
 
     first: int
     last: int
@@ -155,11 +153,7 @@ def _show_all(view: _View) -> Pieces:
 
 
 def choose_pieces(
-    body: Body,
-    words: Mapping[str, float],
-    wanted: TermFinder,
-    max_bytes: int,
-    bounds: Bounds = Bounds(),
+    body: Body, words: Mapping[str, float], wanted: TermFinder, max_bytes: int, bounds: Bounds = Bounds()
 ) -> Pieces:
     """Return what fits into `max_bytes`: the whole definition, else its signature with an outline
     and its best blocks; nothing where not even those fit. `words`: word of the question → worth.
@@ -209,9 +203,7 @@ def _add_blocks(
     max_bytes: int,
     bounds: Bounds,
 ) -> Pieces:
-    """Return the pieces with as many blocks as fit. `start`: the pieces without them, their lines,
-    and the signature's.
-    """
+    """Return pieces with the blocks that fit; `start`: those without, lines, signature."""
     pieces, shown, signature = start
     count = 0
     for block in best:
@@ -256,9 +248,7 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
 
 
 def _last_statement(body: Body, end: int) -> set[int]:
-    """Return the lines of the last statement between the head of a definition and the line `end`:
-    below a long decorator.
-    """
+    """Return the lines of the last statement up to `end`, below a long decorator."""
     margin = indentation_of(body.lines[body.head])
     for number in range(end - 1, body.head - 1, -1):
         line = body.lines[number]
@@ -281,9 +271,7 @@ def _lines_in(body: Body, block: Block) -> set[int]:
 
 
 def _lines_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]:
-    """Return the own lines of the blocks around a block: all that is in no block inside of them, as
-    `for each in all:`, `else:` and `}`.
-    """
+    """Return lines around a block that are in no block inside, as `else:` and `}`."""
     lines: set[int] = set()
     for outer in blocks:
         if outer[2] < inner[2] and outer[0] <= inner[0] and inner[1] <= outer[1]:
@@ -447,11 +435,6 @@ def _label(view: _View, first: int, last: int) -> str:
     return indentation + (label if len(label) <= OUTLINE_CHARS else label[: OUTLINE_CHARS - 1] + "…")
 
 
-def _is_prose(line: str) -> bool:
-    """Whether a block that begins with the line is a text about the definition."""
-    return line.strip().startswith(_QUOTES)
-
-
 def _worth_of(
     body: Body,
     own_lines: Mapping[int, str],
@@ -471,7 +454,7 @@ def _worth_of(
         words_here = {word for number in numbers for word in words_of.get(number, ())}
         share = sum(words.get(word, 0.0) for word in words_here)
         focus = (
-            2 - _is_prose(own_lines.get(first, ""))
+            2 - own_lines.get(first, "").strip().startswith(_QUOTES)
             if asks_all
             else sum(first <= line <= last for line in body.focus)
         )

@@ -135,18 +135,14 @@ class _Indexed:
 
 
 def _find_differing(turn: Turn, paths: Sequence[str] | dict[str, None]) -> list[str]:
-    """Return those of `paths` whose files must be read: changed ones, and ones that the indexer has
-    no record of.
-    """
+    """Return those of `paths` whose files must be read: changed, or unknown to the indexer."""
     freshness = turn.context.freshness
     stale, listed = turn.stale(paths), freshness.listed()
     return [path for path in paths if path in stale or (path not in listed and freshness.is_there(path))]
 
 
 def _read_files(root: str, paths: Sequence[str]) -> dict[str, list[str] | None]:
-    """Return path → the lines of the file; None for one that is gone, and none for one that cannot
-    be read as text.
-    """
+    """Return path → the lines of the file; None for one that is gone, none for no text."""
     encodings = Encodings(root)
     return {path: read_file(root, path, encodings) for path in paths}
 

@@ -18,9 +18,7 @@ LINE_CHARS_MAX = 240
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Text in which `⋯ 3-9` replaces left-out lines. `cut`: whether any are left out;
-    `line_numbers`: the numbers of the shown lines.
-    """
+    """Text with `⋯ 3-9` for left-out lines; `cut`: there are some; `line_numbers`: shown ones."""
 
     text: str
     cut: bool
@@ -65,9 +63,7 @@ def choose_around(lines: Mapping[int, str], focus: Sequence[int], max_bytes: int
 
 
 def split_text(lines: Mapping[int, str], visible: Collection[int], focus: Collection[int]) -> tuple[str, str]:
-    """Return (the text of the `visible` lines in `focus`, the text of the other `visible`
-    lines).
-    """
+    """Return (the text of the `visible` lines in `focus`, that of the other `visible` lines)."""
     focus_lines = {number: lines[number] for number in sorted(focus) if number in lines}
     first = (
         _render(focus_lines, list(focus_lines), [number for number in focus_lines if number in visible])

@@ -37,9 +37,7 @@ class SavedFiles:
         self._verdicts.clear()
 
     def changed(self, records: Mapping[str, FileState], paths: Iterable[str]) -> set[str]:
-        """Return those of `paths` that were changed or removed since `records`. Without a record
-        nothing is known.
-        """
+        """Return those of `paths` that changed since `records`, as far as they have a record."""
         changed: set[str] = set()
         doubtful: dict[str, Stat] = {}
         for path in paths:
@@ -82,9 +80,7 @@ class SavedFiles:
             return ""
 
     def _read_digests(self) -> Mapping[str, FileDigest]:
-        """Return the digests of all files. They are read for a doubt alone: such a table takes as
-        much memory as all other fields.
-        """
+        """Return the digests of all files, read in doubt alone: they take much memory."""
         try:
             raw = files.read_ours(self._manifest, MANIFEST_BYTES_MAX)
             return msgspec.json.decode(raw, type=Listing[FileDigest]).files

@@ -46,11 +46,7 @@ def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function
         words = _words(bodies.get(function.id, {}))
         count = words.total()
         same = next(
-            (
-                members
-                for members, others, their in groups
-                if _may_be_same(count, their) and _is_same(words, others, max(count, their))
-            ),
+            (members for members, others, their in groups if _are_variants(words, others, count, their)),
             None,
         )
         if same is None:
@@ -70,13 +66,10 @@ def _without_async(word: str) -> str:
     return _ASYNC.sub("", word).lower()
 
 
-def _may_be_same(count: int, other: int) -> bool:
-    """Whether bodies with so many words may be variants: they share at most the smaller number."""
-    return min(count, other) >= max(WORDS_MIN, SAME_SHARE * max(count, other))
-
-
-def _is_same(words: Counter[str], other: Counter[str], most: int) -> bool:
-    return (words & other).total() >= SAME_SHARE * most
+def _are_variants(words: Counter[str], others: Counter[str], count: int, their: int) -> bool:
+    """Whether the share of common words is large; of `count` and `their` at most the smaller is."""
+    least = SAME_SHARE * max(count, their)
+    return min(count, their) >= max(WORDS_MIN, least) and (words & others).total() >= least
 
 
 def _owner_of(function: Function) -> tuple[str, str]:

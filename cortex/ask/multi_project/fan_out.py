@@ -16,13 +16,7 @@ from typing import Any, TypeVar
 
 from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.multi_project.joint import group_by_place, open_joint_turn
-from cortex.ask.query_context import (
-    Member,
-    QueryContext,
-    Starting,
-    Turn,
-    no_answer_error,
-)
+from cortex.ask.query_context import Member, QueryContext, Starting, Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS
 from cortex.system.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import NO_COUNTS, CountWords, Filters, WordCounts
@@ -47,9 +41,7 @@ HOME = ""
 
 @dataclass(frozen=True)
 class FanOut:
-    """One try at an answer: a turn for each project that can answer, by name, and in `away` the
-    errors of the others.
-    """
+    """One try at an answer: a turn for each project that can answer, in `away` the other errors."""
 
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
@@ -76,9 +68,7 @@ class FanOut:
         return self.names[self.numbers[name] + int(number)] if is_joint else name
 
     def name_project(self, project: str) -> dict[str, Any]:
-        """Return the field of a result with its project's name; {} for a question that names
-        none.
-        """
+        """Return the field with a result's project; {} for a question that names none."""
         return {} if self.home is not None else {"project": project}
 
     def label(self, name: str) -> str:
@@ -92,9 +82,7 @@ class FanOut:
         return None if others or name.startswith(OF) else name
 
     def stale(self, files: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-        """Return turn → those of `files` (turn, path in its workers) that differ from its
-        generation.
-        """
+        """Return turn → those of `files` (turn, its path) that differ from its generation."""
         paths: dict[str, list[str]] = {name: [] for name in self.turns}
         for name, path in files:
             paths[name].append(path)
@@ -196,9 +184,7 @@ def at_home(turn: Turn) -> FanOut:
 
 
 async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
-    """Open turns in the newest generation of each project. Wait for a first generation only where
-    no project has one.
-    """
+    """Open turns in the newest generations; wait for a first one only where none has any."""
     turns, away = await _open_joint_turns(members, final=final)
     reachable = {
         member.name: member.context for member in members if member.context is not None and member.far is None
@@ -300,9 +286,7 @@ def add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
-    """Return the word counts of all projects, which each needs before it scores; none for a single
-    turn. Raises NotReady.
-    """
+    """Return all projects' word counts, needed to score; none for a single turn."""
     if len(fan_out.turns) < 2:
         return NO_COUNTS
 

@@ -26,9 +26,7 @@ JOIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Projects of a joint turn: their names here and in the store, and their generations, in one
-    order; `title` names the store.
-    """
+    """Projects of a joint turn, in one order: names here and in the store, generations."""
 
     title: str
     names: tuple[str, ...]
@@ -87,9 +85,7 @@ class JointTurn(Turn):
         return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
-        """Return the answer's `index` block. Only changed files of the answer are pending: the many
-        projects' own pending files are not read.
-        """
+        """Return the `index` block; only changed files of the answer count as pending."""
         pending = sorted(self._plain(path) for path in self.changed)
         sentences = [*map(str, self.silent.values()), *notes]
         block: dict[str, Any] = {

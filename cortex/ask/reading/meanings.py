@@ -27,9 +27,7 @@ _GUESSES = ("There is no ", "Line ")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
-    written.
-    """
+    """A definition that a symbol means. `remark`: its uncertain reading; `symbol`: as written."""
 
     id: str
     kind: str
@@ -55,9 +53,7 @@ class Meaning:
 
 
 async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
-    """Return the definitions that `symbol` means, and a sentence where it means none or more than
-    MEANINGS_MAX. Raises NotReady.
-    """
+    """Return what `symbol` means, and a sentence for none or more than MEANINGS_MAX."""
     # the path from a name to itself is the definition that it means
     (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
     if hits is None:
@@ -98,9 +94,7 @@ def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
 
 
 async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
-    """Return a definition and its overloads, in their order; the definition alone where the graph
-    has no others or does not tell them apart.
-    """
+    """Return a definition and its overloads in order, as far as the graph has them."""
     if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in OVERLOADING:
         return [meaning]
     base = strip_overload(meaning.id)

@@ -48,18 +48,14 @@ _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
 
 
 def read_spot(text: str) -> FileLines | None:
-    """Return the lines of a file, or the file (`a/b.py`), that the text names; None if it names no
-    place.
-    """
+    """Return the lines of a file, or the file (`a/b.py`), that the text names; None for none."""
     place = read_file_lines(text)
     is_place = _PATH.match(place.path) and (place.line or _FILE.search(place.path))
     return replace(place, last=max(place.line, place.last)) if is_place else None
 
 
 async def look_around(turn: Turn, text: str) -> Picture | None:
-    """Return the surroundings of a place or symbol; None when the index knows neither. Raises
-    NotReady.
-    """
+    """Return the surroundings of a place or symbol, None if both are unknown. Raises NotReady."""
     if spot := read_spot(text):
         return await _look_at_place(turn, spot)
     if not _SYMBOL.match(text):
@@ -91,7 +87,6 @@ async def _is_about(turn: Turn, definition: Function, spot: FileLines) -> bool:
 
 
 def _members(owner: Function, definitions: list[Function]) -> tuple[Function, ...]:
-    """Return the functions of a type."""
     return tuple(
         other
         for other in definitions
@@ -100,9 +95,7 @@ def _members(owner: Function, definitions: list[Function]) -> tuple[Function, ..
 
 
 def _file_outline(definitions: list[Function]) -> Picture:
-    """Return the top-level definitions of a file, types before functions when there are too
-    many.
-    """
+    """Return the top-level definitions of a file; of too many, types before functions."""
     top = [
         definition
         for definition in definitions

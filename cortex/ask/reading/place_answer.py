@@ -145,9 +145,7 @@ def _drop_bodies(lines: Mapping[int, str], members: tuple[Function, ...]) -> dic
 
 
 def _select_naming(named_users: Answer, definition: Function) -> dict[str, list[Answer]]:
-    """Return the tests that call or mention the definition, and the documents that hold its
-    name.
-    """
+    """Return the tests that call or mention the definition, and documents with its name."""
     name = definition.name.rpartition(".")[2]
     return {
         "tests": [

@@ -140,7 +140,10 @@ async def _answer(turn: Turn, question: Read) -> Answer:
     items, callees = await asyncio.gather(
         _read_items(turn, resolved, units), _find_callees(turn, resolved.targets)
     )
-    notes += [f"{path} was removed after it was indexed." for path in _gone(items)]
+    notes += [
+        f"{path} was removed after it was indexed."
+        for path in dict.fromkeys(item.span.file for item in items if item.span.gone)
+    ]
     answer: Answer = {}
     if resolved.listed:
         answer["map"] = [_map_line(function) for function in resolved.listed[:LISTED_MAX]]
@@ -213,10 +216,6 @@ def _bytes_of_lines(items: Iterable[_Item]) -> int:
     return int(shown / (1 - CALLS_SHARE)) + 1 if by_number else 0
 
 
-def _gone(items: Iterable[_Item]) -> list[str]:
-    return list(dict.fromkeys(item.span.file for item in items if item.span.gone))
-
-
 async def _find_units(turn: Turn, targets: Sequence[Target]) -> dict[tuple[str, int], Answer]:
     """Return (file, first line of a definition) → its unit: comments above it, blocks inside it."""
     wanted = [target for target in targets if target.form == "definition"]
@@ -229,9 +228,7 @@ async def _find_units(turn: Turn, targets: Sequence[Target]) -> dict[tuple[str, 
 
 
 async def _read_items(turn: Turn, resolved: Resolved, units: Mapping[tuple[str, int], Answer]) -> list[_Item]:
-    """Return the targets with their lines, in order; without folders and long files with
-    definitions.
-    """
+    """Return the targets in order with their lines, but folders and long files with definitions."""
     wanted = [target for target in resolved.targets if _needs_lines(target)]
     spans = []
     for target in wanted:

@@ -32,9 +32,7 @@ Row = dict[str, Any]
 
 
 def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
-    """Return a row for each definition, by line; where they do not fit, the inner ones and the data
-    are left out first.
-    """
+    """Return a row for each definition; of too many, inner ones and data are left out."""
     ordered = sorted(definitions, key=lambda definition: (definition.start, -definition.end))
     rows = [
         (_rank(definition), _row(definition.start, definition.end, _text(definition)))
@@ -49,9 +47,7 @@ def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
 
 
 def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
-    """Return a row for each section of a document, or for each paragraph that begins at the margin
-    of another file.
-    """
+    """Return a row for each section of a document, or paragraph at the margin of another file."""
     numbers = list(lines)
     starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []

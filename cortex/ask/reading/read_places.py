@@ -84,9 +84,7 @@ class _Spelling:
 
 
 async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
-    """Return the meaning of each place. Raises NotReady, and Unavailable when no worker with rows
-    answers.
-    """
+    """Return the meaning of each place. Raises NotReady, Unavailable if no worker has rows."""
     spellings = [_read(text, str(turn.context.config.root)) for text in texts]
     files = await _find_files(turn, spellings)
     unknown = [place for place in spellings if place not in files and not _is_folder(turn, place)]
@@ -182,7 +180,7 @@ async def _resolve_candidates(
     ambiguous = [
         (place, name)
         for place, answer in hits.items()
-        if answer is not None and not answer.results and _is_ambiguous(answer)
+        if answer is not None and not answer.results and "may be any of" in answer.suggestion
         for name in answer.candidates
     ]
     answers = await _find_symbols(turn, [name for _, name in ambiguous])
@@ -191,15 +189,9 @@ async def _resolve_candidates(
     return meanings
 
 
-def _is_ambiguous(answer: GraphHits) -> bool:
-    return "may be any of" in answer.suggestion
-
-
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """Files that changed since they were indexed: their lines now, and where their definitions
-    are.
-    """
+    """Files that changed since they were indexed: their lines, and the places of definitions."""
 
     lines: dict[str, list[str]] = field(default_factory=dict)
     spans: dict[tuple[str, int, int], tuple[int, int]] = field(default_factory=dict)

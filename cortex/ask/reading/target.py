@@ -48,10 +48,7 @@ class Target:
         return is_test(self.path)
 
     def holds(self, path: str, line: int) -> bool:
-        """Whether a place is inside the target.
-
-        Always false for a target of one line, for which only the definition around it is known.
-        """
+        """Whether a place is inside; never of a line, for which only its definition is known."""
         hit = self.spot.hit
         return not self.line and path == hit.path and hit.start_line <= line <= hit.end_line
 
@@ -72,10 +69,7 @@ async def find_target(turn: Turn, question: Related) -> Target:
     Raises NotFound, BadRequest for a path that matches several files, NotReady and Unavailable.
     """
     place = Place(question.file, question.line, question.chunk_id)
-    request = Locate((place,), generation=turn.generation.number)
-    located = await turn.lane("text", request, Located)
-    if located is None:
-        located = await turn.ask("vector", request, Located)
+    located = await turn.locate([place], bare=False)
     if question.file and not question.chunk_id:
         meant = tuple(spot for spot in located.spots if means_file(question.file, spot.hit.path))
         positions = [at for at, spot in enumerate(located.spots) if spot in meant]

@@ -18,7 +18,7 @@ from cortex.ask.query_context import Turn
 from cortex.system.errors import BadRequest
 from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
-from ipc.messages import GraphSearch, Locate, Located, Place
+from ipc.messages import GraphSearch, Place
 
 #: files and hunks of a diff that are read
 FILES_MAX, HUNKS_MAX = 40, 200
@@ -123,9 +123,7 @@ def _changed_lines(changed: set[int], lines: dict[int, str], hunk: Any) -> tuple
 
 
 async def find_touched(turn: Turn, changes: Sequence[Change]) -> TouchedCode:
-    """Return the indexed code that the hunks change. Raises NotReady, and Unavailable when no
-    worker with rows answers.
-    """
+    """Return the indexed code that the hunks change. Raises NotReady, Unavailable."""
     paths = list(dict.fromkeys(change.path for change in changes))
     indexed_paths = await _locate(turn, paths[:FILES_MAX])
     used = [change for change in changes if change.path in indexed_paths][:HUNKS_MAX]
@@ -171,10 +169,7 @@ def _group_lines(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, l
 
 async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     """Return path in the diff → the one indexed file that it means."""
-    request = Locate(tuple(Place(path) for path in paths), generation=turn.generation.number, bare=True)
-    located = await turn.lane("text", request, Located)
-    if located is None:
-        located = await turn.ask("vector", request, Located)
+    located = await turn.locate([Place(path) for path in paths])
     suffix_matches: dict[str, set[str]] = {}
     relative_matches: dict[str, str] = {}
     for spot in located.spots:
@@ -190,9 +185,7 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
 
 
 async def _is_new(turn: Turn, changes: Sequence[Change], indexed_paths: dict[str, str]) -> bool:
-    """Whether the index holds the files after the change: saved files are indexed, but a diff may
-    be a mere proposal.
-    """
+    """Whether the index holds the files after the change, and not before: it may be a proposal."""
     tried = changes[:TRIED_MAX]
     places = [
         Place(indexed_paths[change.path], line)

@@ -57,9 +57,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """The users of a definition: callers, tests in the form of find_related, documents that name
-    it.
-    """
+    """The users of a definition: callers, tests as in find_related, documents that name it."""
 
     callers: list[Entry] = field(default_factory=list)
     tests: list[Entry] = field(default_factory=list)
@@ -84,21 +82,8 @@ class Users:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    """The relatives of a target: chunks with their cosine or their mentions, callers, tests."""
-
-    similar: list[tuple[Hit, float]]
-    callers: list[Entry]
-    tests: list[Entry]
-    documents: list[tuple[Hit, list[str]]]
-    truncated: bool
-
-
 async def find_related(context: QueryContext, question: Related) -> dict[str, Any]:
-    """Answer find_related. Raises BadRequest, NotFound for targets that the index lacks,
-    Unavailable.
-    """
+    """Answer find_related. Raises BadRequest, NotFound for an unknown target, Unavailable."""
     question = question.checked()
     turn, answer = await context.attempt(lambda turn: _answer_related(turn, question))
     if answer is not None:
@@ -117,10 +102,15 @@ async def find_related(context: QueryContext, question: Related) -> dict[str, An
 async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
     start_blame(turn.context, [target.path])
-    kinds = await _find_kinds(turn, question, target)
-    hit_lists = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
+    similar, users = await asyncio.gather(
+        _find_similar(turn, target, question.limit), _users(turn, target, importing=True)
+    )
+    documents = users.documents[: question.limit]
+    hit_lists = [[hit for hit, _ in kind[: question.limit]] for kind in (similar, documents)]
     chunks, truncated = await _read_texts(turn, question, hit_lists)
-    answer = _render(turn, target, kinds, chunks, question.limit)
+    answer = _render(
+        turn, target, similar, replace(users, documents=documents), chunks=chunks, limit=question.limit
+    )
     hit = target.spot.hit
     if changed := await _last_change(turn, target):
         answer["target"]["changed"] = changed
@@ -130,8 +120,8 @@ async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
         answer["suggestion"] = (
             f"Nothing in the index is similar to {hit.path}:{hit.start_line} or refers to it."
         )
-    listed = (kinds.similar, kinds.callers, kinds.tests, kinds.documents)
-    if truncated or kinds.truncated or any(len(entries) > question.limit for entries in listed):
+    listed = (similar, users.callers, users.tests)
+    if truncated or users.truncated or any(len(entries) > question.limit for entries in listed):
         answer["truncated"] = True
     answer["index"] = turn.index()
     return answer
@@ -144,13 +134,6 @@ async def _last_change(turn: Turn, target: Target) -> str:
         return ""
     bodies = await read_bodies(turn, [Function(hit.id, hit.path, hit.start_line, hit.end_line, PIECE)])
     return commits.tell(hit.path, bodies[hit.id])
-
-
-async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
-    similar, users = await asyncio.gather(
-        _find_similar(turn, target, question.limit), _users(turn, target, importing=True)
-    )
-    return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit], users.truncated)
 
 
 async def find_users(turn: Turn, function: Function) -> Users:
@@ -170,9 +153,7 @@ async def find_users(turn: Turn, function: Function) -> Users:
 
 
 async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
-    """Return the users of a target. `importing`: search the file's importers always, not only where
-    no test calls the target.
-    """
+    """Return a target's users. `importing`: its importers also where a test calls it."""
     (callers, cut), (importers, _), namesakes, documents, mentioning = await asyncio.gather(
         _find_callers(turn, target),
         _find_importers(turn, target) if importing else asyncio.sleep(0, ([], False)),
@@ -192,14 +173,20 @@ async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
 
 
 def _render(
-    turn: Turn, target: Target, kinds: _Kinds, chunks: dict[int, orjson.Fragment], limit: int
+    turn: Turn,
+    target: Target,
+    similar: Sequence[tuple[Hit, float]],
+    users: Users,
+    *,
+    chunks: dict[int, orjson.Fragment],
+    limit: int,
 ) -> dict[str, Any]:
     hit = target.spot.hit
     stale = turn.stale(
         [
             hit.path,
-            *(chunk_hit.path for chunk_hit, _ in (*kinds.similar, *kinds.documents)),
-            *(row["file"] for row in (*kinds.callers, *kinds.tests)),
+            *(chunk_hit.path for chunk_hit, _ in (*similar, *users.documents)),
+            *(row["file"] for row in (*users.callers, *users.tests)),
         ]
     )
 
@@ -217,14 +204,14 @@ def _render(
         "target": mark(asked_about, hit.path),
         "similar": [
             mark({"chunk": chunks[chunk_hit.key], "score": score}, chunk_hit.path)
-            for chunk_hit, score in kinds.similar
+            for chunk_hit, score in similar
             if chunk_hit.key in chunks
         ],
-        "callers": [mark(caller, caller["file"]) for caller in kinds.callers[:limit]],
-        "tests": [mark(test, test["file"]) for test in kinds.tests[:limit]],
+        "callers": [mark(caller, caller["file"]) for caller in users.callers[:limit]],
+        "tests": [mark(test, test["file"]) for test in users.tests[:limit]],
         "documents": [
             mark({"chunk": chunks[document.key], "mentions": names}, document.path)
-            for document, names in kinds.documents
+            for document, names in users.documents
             if document.key in chunks
         ],
     }
@@ -264,9 +251,7 @@ async def _find_importers(turn: Turn, target: Target) -> tuple[list[Entry], bool
 
 
 async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
-    """Return (each caller of the target's definitions once, those of the first definition first;
-    whether there are more).
-    """
+    """Return (each caller once, the first definition's first; whether there are more)."""
     stem = stem_of(target.path)
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
     searches = [
@@ -424,9 +409,7 @@ def _with_rows(turn: Turn) -> tuple[str, ...]:
 
 
 async def _fetch(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[int, orjson.Fragment], bool]:
-    """Return (row key → the JSON of its chunk, whether texts were cut), from a worker that has
-    answered.
-    """
+    """Return (row key → its chunk's JSON, whether texts were cut) from a worker that answered."""
     keys = tuple(dict.fromkeys(hit.key for hit in hits))
     max_bytes = budget(question.max_tokens)
     detail = "snippet" if question.detail == "auto" else question.detail

@@ -243,9 +243,7 @@ def _group(sites: Sequence[Site], with_code: int, with_place: int) -> list[dict[
 
 
 def _count_by_file(sites: Iterable[Site], max_bytes: int) -> list[dict[str, Any]]:
-    """Return the numbers of sites by file; where they do not fit, the last number is that of all
-    other files.
-    """
+    """Return the numbers of sites by file; the last is that of all files that do not fit."""
     counts: dict[str, int] = {}
     for site in sites:
         counts[site.file] = counts.get(site.file, 0) + 1
@@ -278,10 +276,7 @@ def _list_names(further: Iterable[tuple[str, str]], max_bytes: int) -> dict[str,
         if not budget.take(_bytes(name) + 2 + (0 if file in files else _bytes(file) + 4)):
             break
         files.setdefault(file, []).append(name)
-    return {
-        "total": len(names),
-        "files": [{"file": file, "names": listed} for file, listed in files.items()],
-    }
+    return {"total": len(names), "files": [{"file": file, "names": listed} for file, listed in files.items()]}
 
 
 def cut(text: str) -> str:

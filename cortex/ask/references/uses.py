@@ -139,9 +139,7 @@ async def find_uses(
 
 
 async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
-    """Return the type of a field that the graph does not list; None if the type is unknown or does
-    not declare it.
-    """
+    """Return the type of a field that the graph lacks; None if no known type declares it."""
     of_type, _, word = name.rpartition(".")
     types, _ = await find_meanings(turn, of_type)
     for meaning in types:
@@ -182,9 +180,7 @@ async def find_uses_of(
     offset: int = 0,
     max_tokens: int = TOKENS,
 ) -> dict[str, Any]:
-    """Return the uses of each of the meanings as `sites`, the other lines with their name as
-    `elsewhere`, and `notes`. Raises NotReady.
-    """
+    """Return the uses of the meanings as `sites`, other lines as `elsewhere`, `notes`."""
     words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     if _CALLED_BY_LANGUAGE.fullmatch(word):
@@ -370,9 +366,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
 async def _rows(
     turn: Turn, operation: GraphOperation, target: str, depth: int, usage: Uses
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return (the rows of all pages of the graph's answer, the unresolved uses). `usage` learns
-    whether rows are missing.
-    """
+    """Return (all pages' rows, unresolved uses); `usage` learns whether rows are missing."""
     rows: list[dict[str, Any]] = []
     unresolved: dict[str, Any] = {}
     offset = 0
@@ -412,13 +406,9 @@ def _sites_of(row: Mapping[str, Any], name: str, operation: GraphOperation) -> I
         return
     if operation == "callees" and node.get("file"):
         name = f"{name} ({node['file']}:{node['start_line']})"
-    for spot, unsure in ((place | {"ends": row.get("ends", ())}, _is_unsure(row)), *_further_places(row)):
+    further = [(site, site.get("unsure", False)) for site in row.get("sites", ())]
+    for spot, unsure in ((place | {"ends": row.get("ends", ())}, _is_unsure(row)), *further):
         yield Site(spot["file"], spot["line"], name, unsure=unsure, ends=tuple(spot.get("ends", ())))
-
-
-def _further_places(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
-    for site in row.get("sites", ()):
-        yield site, site.get("unsure", False)
 
 
 def _is_unsure(row: Mapping[str, Any]) -> bool:

@@ -40,8 +40,6 @@ class _Line(NamedTuple):
 
 
 class WordLines(NamedTuple):
-    """The lines with a word, and whether there are more."""
-
     lines: dict[Place, _Line]
     truncated: bool
 
@@ -77,11 +75,7 @@ def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
 
 
 def list_others(
-    word: str,
-    holding: WordLines,
-    uses: Collection[Place],
-    definitions: Collection[Place],
-    max_bytes: int,
+    word: str, holding: WordLines, uses: Collection[Place], definitions: Collection[Place], max_bytes: int
 ) -> dict[str, Any]:
     """Return the lines with a word that neither define it nor are `uses`, within `max_bytes`, and
     how many are in tests, in comments, other strings and documents. `definitions`: where they

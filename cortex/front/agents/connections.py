@@ -47,9 +47,7 @@ class Entry:
 
 
 def entries(root: Path) -> Iterator[Entry]:
-    """Yield the entries of all agents, in the user's files and the project's; unreadable files have
-    none.
-    """
+    """Yield all agents' entries in the user's and the project's files; none of unreadable ones."""
     for agent in AGENTS:
         for scope in (agent.user, agent.project):
             if scope is None:
@@ -140,9 +138,7 @@ def trial_command(entry: Entry, root: Path) -> tuple[str, ...]:
 
 
 def try_out(command: Sequence[str], root: Path) -> str:
-    """Start an agent's command in the project's folder, and make one call; return the server's
-    version. Raises Unavailable with the fault.
-    """
+    """Start an agent's command, make a call, return the server's version. Raises Unavailable."""
     try:
         return asyncio.run(asyncio.wait_for(_ask(command, root), ANSWER_S))
     except TimeoutError as error:

@@ -180,9 +180,7 @@ def _insert_items(text: str, node: Node, items: Sequence[Any], *, empty: bool) -
 
 
 def _indents(text: str, node: Node, pairs: list[Node], depth: int) -> tuple[str, str]:
-    """Return the indentations of (a member of `node`, its closing brace): the file's, else two
-    spaces a level.
-    """
+    """Return the indentations of (a member, the closing brace): the file's, or two spaces each."""
     if pairs and not _is_on_one_line(text, node, pairs[0]):
         line = text.encode()[: pairs[0].start_byte].decode().rpartition("\n")[2]
         if not line.strip():
@@ -303,9 +301,7 @@ def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
 
 
 def remove_toml_table(text: str, keys: Keys) -> str:
-    """Return `text` without the table `keys` and the tables in it. Raises NotUnderstoodError if
-    it is written in another way than as tables.
-    """
+    """Return `text` without the table `keys` and those in it. Raises NotUnderstoodError."""
     document = _parse_toml(text)
     if _drop_member(document, keys) is None:
         return text
@@ -329,9 +325,7 @@ def remove_toml_table(text: str, keys: Keys) -> str:
 
 
 def _toml_header(line: str) -> list[str] | None:
-    """Return the keys of a table's header, [] for one of an array of tables, None for another
-    line.
-    """
+    """Return the keys of a table's header, [] for an array of tables, None for other lines."""
     if not line.lstrip().startswith("["):
         return None
     try:
@@ -488,9 +482,7 @@ def remove_yaml_entry(text: str, keys: Keys, name: str) -> str:
 
 
 def _last_line(node: Any) -> int:
-    """Return the number of the last line of a YAML node. The end of a block is after the comments
-    that follow it.
-    """
+    """Return the last line of a YAML node; a block's end mark is behind comments that follow it."""
     if isinstance(node, tuple):
         return max(map(_last_line, node))
     if isinstance(node.value, list) and node.value and not node.flow_style:

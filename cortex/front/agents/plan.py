@@ -43,9 +43,7 @@ class File:
 
 @dataclass(slots=True)
 class Plan:
-    """All changes; `entries`: the recorded entries that stay; `refused`: sentences about changes
-    that are not possible.
-    """
+    """All changes; `entries`: recorded ones that stay; `refused`: sentences on impossible ones."""
 
     files: dict[Path, File]
     entries: list[record.Entry]
@@ -109,11 +107,7 @@ def connect(
     root: Path,
     hooks: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan the connection of agents. `root`: the current project; `hooks`: event → the entry, for
-    agents with hooks.
-
-    Raises Misconfigured.
-    """
+    """Plan to connect agents. `hooks`: event → entry, if they have them. Raises Misconfigured."""
     plan = Plan({}, record.read(), [])
     for agent, scope in agent_scopes:
         if not _add_server(plan, agent, scope, command, root):
@@ -269,9 +263,7 @@ def _missing_folders(path: Path) -> list[str]:
 
 
 def disconnect(names: Iterable[str], among: Callable[[record.Entry], bool] = lambda _: True) -> Plan:
-    """Plan the removal of the agents' recorded pieces that are `among` them. A refused piece stays
-    in the record. Raises Misconfigured.
-    """
+    """Plan to remove the agents' pieces that are `among` them; refused ones stay in the record."""
     plan, gone = Plan({}, record.read(), []), set(names)
     for entry in reversed(plan.entries.copy()):
         if not gone & set(entry.agents) or not among(entry):
@@ -298,9 +290,7 @@ def is_of_user(entry: record.Entry) -> bool:
 
 
 def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
-    """Remove a recorded piece from the file. Raises NotUnderstoodError if the piece was edited and
-    has no structure to find it by.
-    """
+    """Remove a recorded piece. Raises NotUnderstoodError if an edited one cannot be located."""
     text = file.after
     if text is not None:
         text = text.replace(entry.piece, "") if text.count(entry.piece) == 1 else _remove_edited(text, entry)
@@ -319,7 +309,7 @@ def _remove_edited(text: str, entry: record.Entry) -> str:
     if entry.piece.lstrip().startswith(rules.BEGIN):
         return _remove_section(text)
     if _TOOL.format("") in entry.piece:  # recorded without its items by an older version
-        return edits.remove_json_items(text, _ALLOWED, _is_our_tool)
+        return edits.remove_json_items(text, _ALLOWED, lambda item: str(item).startswith(_TOOL.format("")))
     keys, suffix = entry.keys or _older_keys(entry), Path(entry.path).suffix
     if not keys:
         raise edits.NotUnderstoodError("the inserted text has been edited")
@@ -336,10 +326,6 @@ def _older_keys(entry: record.Entry) -> Sequence[str]:
     scopes = [scope for name in entry.agents for scope in (BY_NAME[name].user, BY_NAME[name].project)]
     servers = [scope.server for scope in scopes if scope is not None and scope.server.form != "json"]
     return next((server.keys for server in servers if Path(server.path).suffix == suffix), ())
-
-
-def _is_our_tool(item: Any) -> bool:
-    return isinstance(item, str) and item.startswith(_TOOL.format(""))
 
 
 def _remove_section(text: str) -> str:

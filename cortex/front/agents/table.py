@@ -163,6 +163,20 @@ _CURSOR_RULE = "---\ndescription: Finding code with Cortex\nalwaysApply: true\n-
 _KIRO_RULE = "---\ninclusion: always\n---\n\n"
 _PLAIN_RULE = "# Finding code\n\n"
 
+
+def _gemini_scopes(folder: str, rules: str) -> tuple[Scope, Scope]:
+    """Return the scopes of Gemini CLI or a fork of it: for the user, in a project."""
+    user, project = (
+        Scope(
+            _mcp_servers_entry(f"{home}{folder}/settings.json"),
+            TextFile(f"~/{folder}/{rules}" if home else rules),
+            subagent=TextFile(f"{home}{folder}/agents/cortex.md", _SUBAGENT),
+        )
+        for home in ("~/", "")
+    )
+    return user, project
+
+
 AGENTS = (
     Agent(
         "claude-code",
@@ -256,16 +270,7 @@ AGENTS = (
         "https://geminicli.com/docs/tools/mcp-server/",
         ("~/.gemini",),
         ("gemini-cli-mcp-client", "gemini-cli"),
-        Scope(
-            _mcp_servers_entry("~/.gemini/settings.json"),
-            TextFile("~/.gemini/GEMINI.md"),
-            subagent=TextFile("~/.gemini/agents/cortex.md", _SUBAGENT),
-        ),
-        Scope(
-            _mcp_servers_entry(".gemini/settings.json"),
-            TextFile("GEMINI.md"),
-            subagent=TextFile(".gemini/agents/cortex.md", _SUBAGENT),
-        ),
+        *_gemini_scopes(".gemini", "GEMINI.md"),
     ),
     Agent(
         "antigravity",
@@ -283,10 +288,7 @@ AGENTS = (
         ("~/.config/crush",),
         ("crush",),
         Scope(ServerEntry("~/.config/crush/crush.json", "json", ("mcp", NAME), _stdio_entry)),
-        Scope(
-            ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry),
-            TextFile("AGENTS.md"),
-        ),
+        Scope(ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry), TextFile("AGENTS.md")),
     ),
     Agent(
         "opencode",
@@ -437,16 +439,7 @@ AGENTS = (
         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
         ("~/.qwen",),
         ("qwen-cli-mcp-client", "qwen-code"),
-        Scope(
-            _mcp_servers_entry("~/.qwen/settings.json"),
-            TextFile("~/.qwen/QWEN.md"),
-            subagent=TextFile("~/.qwen/agents/cortex.md", _SUBAGENT),
-        ),
-        Scope(
-            _mcp_servers_entry(".qwen/settings.json"),
-            TextFile("QWEN.md"),
-            subagent=TextFile(".qwen/agents/cortex.md", _SUBAGENT),
-        ),
+        *_gemini_scopes(".qwen", "QWEN.md"),
     ),
     Agent(
         "trae",
@@ -471,14 +464,7 @@ AGENTS = (
 )
 BY_NAME = {agent.name: agent for agent in AGENTS}
 #: the same of agents that `cortex install` does not know
-_OTHER_CLIENTS = (
-    "intellij-idea",
-    "jetbrains",
-    "kimi",
-    "omp-coding-agent",
-    "pi-cli",
-    "pi-coding-agent",
-)
+_OTHER_CLIENTS = ("intellij-idea", "jetbrains", "kimi", "omp-coding-agent", "pi-cli", "pi-coding-agent")
 CLIENTS = (*_OTHER_CLIENTS, *(client for agent in AGENTS for client in agent.clients))
 #: names that were not read in the client's own source, nor reported by two other programs
 UNVERIFIED_CLIENTS = frozenset(

@@ -30,12 +30,7 @@ from cortex.settings.consent import trust
 from cortex.settings.folders.home import open_project_folder
 from cortex.system import files, hosts
 from cortex.system.built_from import full_version
-from cortex.system.errors import (
-    EXIT_OK,
-    EXIT_UNAVAILABLE,
-    EXIT_USAGE,
-    CortexError,
-)
+from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError
 from cortex.system.terminal import escape_controls, print_text
 from cortex.terms.text.suggestions import nearest
 
@@ -46,9 +41,7 @@ EVERYWHERE = {"--project": 2, "--yes-really": 1, "--no-pager": 1}
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return the exit code. Raises CortexError, and SystemExit for wrong
-    usage.
-    """
+    """Run one command and return the exit code. Raises CortexError, SystemExit for wrong usage."""
     before, words = _before_command(arguments)
     count = next((n for n in (3, 2) if " ".join(words[: n - 1]) in GROUPS), 1)
     if command := find(" ".join(words[:count])):
@@ -90,9 +83,7 @@ def _refuse_command(group: str, word: str) -> int:
 
 
 def _before_command(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return (options before the command, the remaining words): `cortex --project DIR search …`, as
-    with git.
-    """
+    """Return (options before the command, the other words): `cortex --project DIR search …`."""
     at, before = 0, []
     while at < len(arguments) and arguments[at].partition("=")[0] in EVERYWHERE:
         count = EVERYWHERE.get(arguments[at], 1)
@@ -209,9 +200,7 @@ def version(_options: Namespace) -> int:
 
 
 def completion(options: Namespace) -> int:
-    """Print a script with all commands and options; it calls `cortex complete` for paths and
-    symbols.
-    """
+    """Print a script with all commands and options; `cortex complete` adds paths and symbols."""
     print(shell_completion.script(*make_tree(all_commands(), GROUPS, headings_of), options.shell))
     return EXIT_OK
 
@@ -246,17 +235,9 @@ COMMANDS = (
     ),
     Command("mcp", "Serve MCP on standard input and output (alias: stdio).", mcp, options_of.mcp_options),
     Command(
-        "up",
-        "Start the project's workers: until Ctrl-C, or detached.",
-        sets.up,
-        sets.declare_project_up,
+        "up", "Start the project's workers: until Ctrl-C, or detached.", sets.up, sets.declare_project_up
     ),
-    Command(
-        "down",
-        "Stop the project's workers; the memory worker goes on.",
-        sets.down,
-        silent=True,
-    ),
+    Command("down", "Stop the project's workers; the memory worker goes on.", sets.down, silent=True),
     Command(
         "status",
         "Show processes, state of the index and problems.",
@@ -272,11 +253,7 @@ COMMANDS = (
         silent=True,
     ),
     Command(
-        "why",
-        "Explain why a file is indexed or not, or its rank.",
-        why,
-        options_of.why_options,
-        silent=True,
+        "why", "Explain why a file is indexed or not, or its rank.", why, options_of.why_options, silent=True
     ),
     Command(
         "trust",
@@ -292,10 +269,7 @@ COMMANDS = (
         silent=True,
     ),
     Command(
-        "clean",
-        "Remove indexes of deleted or unused projects; asks.",
-        projects.clean,
-        projects.declare_clean,
+        "clean", "Remove indexes of deleted or unused projects; asks.", projects.clean, projects.declare_clean
     ),
     Command(
         "purge",
@@ -319,12 +293,7 @@ COMMANDS = (
     ),
     Command("version", "Print the version (also -v, --version).", version),
     Command("upgrade", "Show the command that upgrades this installation.", upgrade),
-    Command(
-        "completion",
-        "Print the completion script of a shell.",
-        completion,
-        options_of.shell_word,
-    ),
+    Command("completion", "Print the completion script of a shell.", completion, options_of.shell_word),
     Command(
         "complete",
         "Complete a path or symbol (needs running workers).",
@@ -388,18 +357,8 @@ COMMANDS = (
         hooks.uninstall,
         hooks.declare_uninstall,
     ),
-    Command(
-        "serve",
-        "Serve HTTP: /v1 for programs, MCP for agents.",
-        server.serve,
-        server.declare_serve,
-    ),
-    Command(
-        "open",
-        "Open the page of `cortex serve` in a browser.",
-        open_page.run,
-        open_page.declare,
-    ),
+    Command("serve", "Serve HTTP: /v1 for programs, MCP for agents.", server.serve, server.declare_serve),
+    Command("open", "Open the page of `cortex serve` in a browser.", open_page.run, open_page.declare),
     Command(
         "token",
         "Print the token of `cortex serve`, or manage named tokens.",

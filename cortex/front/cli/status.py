@@ -41,9 +41,7 @@ _SIZE_FAULT = re.compile(
 
 
 async def collect(config: Config) -> dict[str, Any]:
-    """Return the whole status as a JSON-able dict: "set", "workers", "index", "warnings", and
-    more.
-    """
+    """Return the status as a JSON-able dict: "set", "workers", "index", "warnings", and more."""
     set_status = await asyncio.to_thread(attach.set_status, config)
     workers = await _workers_of(config) if set_status["running"] else await _alone(config, set_status)
     freshness = Freshness(config)
@@ -138,7 +136,7 @@ def _warnings(config: Config, generation: Generation, workers: dict[str, dict[st
     unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
     return join_size_faults(
         (
-            *_ignored(config),
+            *filter(None, [say_unused(config)]),
             *_sealed(config),
             *_outdated_agents(config),
             *generation.warnings,
@@ -149,9 +147,7 @@ def _warnings(config: Config, generation: Generation, workers: dict[str, dict[st
 
 
 def join_size_faults(warnings: Iterable[str]) -> list[str]:
-    """Return each warning once; for chunk files with vectors of one wrong size, the first file and
-    the number of the others.
-    """
+    """Return each warning once; of wrong sizes of vectors the first file and the others' number."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for warning in dict.fromkeys(warnings):
         match = _SIZE_FAULT.fullmatch(warning)
@@ -164,9 +160,7 @@ def join_size_faults(warnings: Iterable[str]) -> list[str]:
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:
-    """Return files that other programs wrote: chunk files that the watcher reports, and served
-    chunk and graph files in the project's folders.
-    """
+    """Return other programs' files: reported chunk files, and served ones in the project."""
     folders = (*chunk_folders(config), *graph_folders(config))
     prefixes = tuple(folder.prefix for folder in folders if folder.others)
     served = (name for name in (*generation.files, *generation.graph_files) if name.startswith(prefixes))
@@ -209,11 +203,6 @@ def _sealed(config: Config) -> list[str]:
     if config.sealing is None or config.home.is_dir():
         return []
     return [f"The index of the project is sealed in {config.sealing.store}; the first question opens it."]
-
-
-def _ignored(config: Config) -> list[str]:
-    sentence = say_unused(config)
-    return [sentence] if sentence else []
 
 
 def _outdated_agents(config: Config) -> list[str]:

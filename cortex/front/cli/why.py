@@ -30,9 +30,7 @@ FILES_TOLD, SIGNALS_TOLD = 10, 6
 
 
 def say_why(project: str | None, what: str, question: str) -> int:
-    """Print the reason; return EXIT_NOTHING for a file that is not indexed or found. Raises
-    CortexError.
-    """
+    """Print the reason; return EXIT_NOTHING for a file that is not indexed or not there."""
     config = configuration.load(project)
     if config.sealing:
         open_home(config)

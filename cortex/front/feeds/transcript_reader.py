@@ -295,10 +295,7 @@ def _place_of(folder: str, portion: Portion) -> dict[str, str]:
 
 
 def refuses_reading(folder: Path) -> bool:
-    """Whether the project of a folder refuses that its sessions are read.
-
-    An unreadable configuration counts as a refusal.
-    """
+    """Whether the project of a folder forbids reading its sessions, or is unreadable itself."""
     for root in (folder, *folder.parents):
         if project_config(root).is_file():
             try:

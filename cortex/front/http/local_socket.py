@@ -24,9 +24,7 @@ HOSTS = frozenset(("127.0.0.1", "localhost"))
 
 @contextlib.contextmanager
 def listening(port: int, backlog: int) -> Iterator[list[socket]]:
-    """Listen at the socket of `port` during the block; yield no socket where there can be none, as
-    on Windows or while another server has it.
-    """
+    """Listen at the socket of `port` in the block; yield none on Windows and for a taken one."""
     with contextlib.ExitStack() as stack:
         listeners: list[socket] = []
         with contextlib.suppress(CortexError, OSError):

@@ -28,9 +28,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def bind(host: str, port: int, *, listens: bool = True) -> socket.socket | None:
-    """Return a bound socket that `listens`, None if the port is taken. Raises Misconfigured for an
-    unusable address.
-    """
+    """Return a bound socket that `listens`, None for a taken port. Raises Misconfigured."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off only if the protocol is given: otherwise each answer
     # waits for the client's delayed acknowledgement, 40 ms.

@@ -20,9 +20,7 @@ def client_of(context: Any) -> Connection:
 
 
 def name_of(context: Any) -> str:
-    """Return the name that the client of a request gives itself, "" for none: in `initialize`, and
-    with each request of the newest protocol.
-    """
+    """Return the name that a client gives itself in `initialize` or in each request, or ""."""
     if context.method == "initialize":
         client = (context.params or {}).get("clientInfo")
         return str(client.get("name", "")) if isinstance(client, dict) else ""

@@ -33,9 +33,7 @@ COMPLETE = make_tool(complete_name, "Complete a name", reads=True)
 
 
 async def complete(link: ToolCaller, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """Return the completions; none if the argument has none, and after an error: a person is
-    typing.
-    """
+    """Return the completions; none without any, and after an error: a person is typing."""
     import mcp_types as types
 
     kind = kind_of(params)

@@ -49,18 +49,13 @@ class ProjectRouter(Protocol):
 
 
 class ProjectNames(Protocol):
-    """Knows the names of the projects that a request may use, the default first; empty if there is
-    only one.
-    """
+    """Lists the projects that a request may use, the default first; empty for a single one."""
 
     async def names(self, context: ServerRequestContext) -> Sequence[str]: ...
 
 
 class Project:
-    """The project of a front with one client.
-
-    `link` is None until there is a project; `problem` then says how to set one.
-    """
+    """The project of a front with one client; without a `link`, `problem` says how to set one."""
 
     def __init__(self, link: OpenProjects | None, problem: str = "") -> None:
         self.link = link

@@ -24,9 +24,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One prompt; `text` is a format string with the arguments by name, and `agent_text` the one
-    with the tools that agents are offered.
-    """
+    """A prompt: format string with arguments by name; `agent_text`: with the offered tools."""
 
     name: str
     title: str

@@ -25,10 +25,7 @@ JSON = "application/json"
 
 
 def list_resources(*, memory: bool = False) -> dict[str, Any]:
-    """Return the answer of resources/list: the project's outline, and with `memory` its counts.
-
-    Files and notes are templates.
-    """
+    """Return the answer of resources/list: the outline, with `memory` its counts; no templates."""
     described = "The types and functions of the project, the most referenced first."
     outline = _entry("outline", "Map of the project", described, uri=OUTLINE)
     stats = _entry("stats", "Memory", "Numbers of notes and edges of this project.", uri=STATS)

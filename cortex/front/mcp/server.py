@@ -112,9 +112,7 @@ def make_server(
 
 
 async def _read_arguments(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Read the arguments of a call that come as a JSON text. A middleware of the SDK, which would
-    refuse them.
-    """
+    """Read arguments that come as a JSON text: a middleware, as the SDK would refuse them."""
     from mcp.shared.exceptions import MCPError
 
     params = ctx.params

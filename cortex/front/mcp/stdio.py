@@ -55,10 +55,7 @@ _ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:
 
 
 def serve(
-    project: str | None,
-    toolsets: str | None,
-    data_dir: str | None = None,
-    audience: Audience | None = None,
+    project: str | None, toolsets: str | None, data_dir: str | None = None, audience: Audience | None = None
 ) -> int:
     """Run `cortex mcp`; return the exit code.
 
@@ -77,9 +74,7 @@ def serve(
 
 
 def take_stdout() -> int:
-    """Return a private descriptor of standard output; other writes to it go to standard error from
-    now on.
-    """
+    """Return a private descriptor of standard output; all other writes go to standard error."""
     wire = os.dup(1)
     os.dup2(2, 1)
     return wire
@@ -296,9 +291,7 @@ class Wire:
             await asyncio.sleep(LOOK_S)  # without a read there is no event for the end
 
     async def wait_orphaned(self) -> None:
-        """Return when the parent of this process has ended and no message came since. Another child
-        of it may hold our input open for ever.
-        """
+        """Return at the parent's end without a later message: other children may hold our input."""
         await asyncio.sleep(LAUNCH_S)
         await hosts.wait_for_parent_end(PARENT_S)
         gone_at = time.monotonic()

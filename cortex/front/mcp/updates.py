@@ -185,9 +185,7 @@ class Updates:
         return {STATS, *(f"{NODE}{name}" for name in names)}
 
     async def _changed_outlines(self, link: ToolCaller) -> set[str]:
-        """Return the subscribed outlines that differ from their last state; reads them only after
-        the index has changed.
-        """
+        """Return the subscribed outlines that changed; reads them after changes of the index."""
         followed = self._followed(OUTLINE)
         self._outlines = {uri: state for uri, state in self._outlines.items() if uri in followed}
         index = (link.freshness, link.freshness.current().number)

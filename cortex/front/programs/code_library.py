@@ -114,11 +114,7 @@ class _Opened:
     """The connections of a project, one for each process: a forked child gets its own."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        start: bool = True,
-        wait_s: float = FIRST_INDEX_S,
+        self, path: str | os.PathLike[str] | None = None, *, start: bool = True, wait_s: float = FIRST_INDEX_S
     ) -> None:
         """`path`: the project's folder or its name in projects.yml; by default the project around
         the current folder.

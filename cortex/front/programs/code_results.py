@@ -80,7 +80,6 @@ Json = Mapping[str, Any]
 
 
 def read_index(block: Json) -> Index:
-    """Read the `index` block of an answer."""
     has_rest = any(block.get(name) for name in ("indexing", "publishing", "searchable", "pending_count"))
     return Index(
         generation=block["generation"],
@@ -97,7 +96,6 @@ def read_hits(answer: Json) -> Answer[Hit]:
 
 
 def read_uses(answer: Json) -> Answer[Use]:
-    """Read the answer of cortex_uses."""
     uses = tuple(
         Use(
             entry["of"],
@@ -115,7 +113,6 @@ def read_uses(answer: Json) -> Answer[Use]:
 
 
 def read_sources(answer: Json) -> Answer[Source]:
-    """Read the answer of cortex_read."""
     rows = (*answer["code"], *answer.get("map", ()))
     return _answer(answer, tuple(map(_source, rows)))
 

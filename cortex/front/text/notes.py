@@ -11,6 +11,8 @@ from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page
 from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unfenced, unmarked
 
+#: operation of memory → its word for people; the others are such words
+OPERATION_WORDS = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 #: lines, and characters of each, of a body in a list for a person
 LINES, LINE_CHARS = 3, 110
 #: (seconds from which a span uses this unit, the unit's seconds, its name)
@@ -30,9 +32,7 @@ _DRAWN = frozenset(
 
 
 def say_ago(moment: str, now: float) -> str:
-    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours"; `now` in seconds since the
-    epoch.
-    """
+    """Format an ISO 8601 moment as "3 days ago" or "in 2 hours" from `now`, a POSIX time."""
     span = now - datetime.fromisoformat(moment).timestamp()
     for least, seconds, name in _SPANS:
         if abs(span) >= least:

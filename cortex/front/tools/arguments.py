@@ -13,34 +13,21 @@ LIMIT = 15
 
 Limit = Annotated[int, Meta(description="Results, 1 to 100.")]
 ChunkTypes = Annotated[
-    tuple[str, ...],
-    Meta(description="Any of: code, documentation, symbols, definitions, data."),
+    tuple[str, ...], Meta(description="Any of: code, documentation, symbols, definitions, data.")
 ]
 Tags = Annotated[
-    tuple[str, ...],
-    Meta(description='Match all: "go", "test", "documentation", a top folder, a path.'),
+    tuple[str, ...], Meta(description='Match all: "go", "test", "documentation", a top folder, a path.')
 ]
-Paths = Annotated[
-    tuple[str, ...],
-    Meta(description='Globs: "src/auth/**".'),
-]
-ExcludePaths = Annotated[
-    tuple[str, ...],
-    Meta(description="Globs to exclude."),
-]
+Paths = Annotated[tuple[str, ...], Meta(description='Globs: "src/auth/**".')]
+ExcludePaths = Annotated[tuple[str, ...], Meta(description="Globs to exclude.")]
 Projects = Annotated[
-    tuple[str, ...],
-    Meta(description='Several projects at once, by names and globs: "api-*".'),
+    tuple[str, ...], Meta(description='Several projects at once, by names and globs: "api-*".')
 ]
 Shape = Annotated[
-    Literal["auto", "full", "snippet", "location"],
-    Meta(description='"auto": the lines that answer.'),
+    Literal["auto", "full", "snippet", "location"], Meta(description='"auto": the lines that answer.')
 ]
 Size = Annotated[int | None, Meta(description="Answer size; auto: 1 500.")]
-MaxTokens = Annotated[
-    int,
-    Meta(description="Answer size."),
-]
+MaxTokens = Annotated[int, Meta(description="Answer size.")]
 #: arguments in the offers of tools that find hits
 OFFERED = {
     "limit": "Results.",

@@ -28,9 +28,7 @@ def pack(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def unpack(path: Path, frames: Iterable[bytes | memoryview]) -> list[bytes]:
-    """Return the content of each frame of the segment at `path`. Raises Damaged: the frames were
-    sound when the segment was opened.
-    """
+    """Return each frame's content. Raises Damaged: they were sound at the opening."""
     try:
         return _dictionary().unpack(frames)
     except ValueError as error:
@@ -70,9 +68,7 @@ class Frames:
         return unpacked[(int(self.ends[row - 1]) if row else 0) - start : int(self.ends[row]) - start]
 
     def read_rows(self, rows: Array) -> list[bytes]:
-        """Return the strings at `rows` (i64 [m]), in their order; each frame is unpacked once.
-        Raises Damaged.
-        """
+        """Return the strings at `rows` (i64 [m]); unpacks each frame once. Raises Damaged."""
         blocks, places = np.unique(rows // self.size, return_inverse=True)
         begins = np.where(blocks > 0, self.frames[blocks - 1], 0).tolist()
         frames = map(self.data.__getitem__, map(slice, begins, self.frames[blocks].tolist()))

@@ -27,9 +27,7 @@ BLOCK = 1 << ROW_BITS
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a table: `codes` u32 [n], ascending; `starts` u32 or u64 [n + 1]: the start of
-    each code's list in `data`.
-    """
+    """A block of a table: `codes` u32 [n], ascending; `starts` [n + 1]: of lists in `data`."""
 
     first_row: int
     codes: Array
@@ -37,9 +35,7 @@ class Block:
     data: Array
 
     def places(self, wanted: Array) -> Array:
-        """Return the places of the codes `wanted` (ascending) in `codes`; absent codes are left
-        out.
-        """
+        """Return the places of the codes `wanted` (ascending) in `codes`, but absent ones."""
         if len(wanted) > 2 and int(wanted[-1]) - int(wanted[0]) + 1 == len(wanted):
             return np.arange(
                 *np.searchsorted(self.codes, wanted[[0, -1]].astype(np.uint32) + np.array([0, 1], np.uint32))
@@ -54,9 +50,7 @@ class Block:
         return _decode(self.data[int(self.starts[place]) : int(self.starts[place + 1])])
 
     def rows_of(self, places: Array) -> Array:
-        """Return i32: the rows of all codes at `places` (ascending), numbered within the block,
-        list after list.
-        """
+        """Return i32: the rows of the codes at `places` (ascending), in the block, by list."""
         if len(places) < 2:
             return self.rows(int(places[0])) if len(places) else np.zeros(0, np.int32)
         begins = self.starts[places].astype(np.int64)
@@ -80,9 +74,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class MergeSource:
-    """A table to merge into another: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]`
-    (None: stays j).
-    """
+    """A table to merge: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` or j."""
 
     sections: Mapping[str, Array]
     rows: Array
@@ -90,9 +82,7 @@ class MergeSource:
 
 
 def ends_of(sizes: Array) -> Array:
-    """Return [n + 1]: the start of each of n parts of these sizes, and the end of the last; u32
-    when that is enough, else u64.
-    """
+    """Return [n + 1]: the starts of n parts of these sizes, and the end; u32, else u64."""
     ends = np.zeros(len(sizes) + 1, np.uint64)
     np.cumsum(sizes, out=ends[1:])
     return ends if int(ends[-1]) >> 32 else ends.astype("<u4")
@@ -182,10 +172,7 @@ def blocks_of(prefix: str, sections: Mapping[str, Array]) -> Iterator[Block]:
 
 
 def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
-    """Return (u8: the gaps between `rows`, u16; i64: bytes of each list).
-
-    A list begins at each of `first`.
-    """
+    """Return (u8: gaps between `rows`, u16; i64: bytes of each list, begun at `first`)."""
     if not len(rows):
         return np.zeros(0, np.uint8), np.zeros(0, np.int64)
     gaps = rows.copy()
@@ -202,9 +189,7 @@ def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
 
 
 def _decode(data: Array, edges: Array | None = None) -> Array:
-    """Return i32: the rows of one list, or of several lists; `edges` are the first bytes of all
-    lists but the first.
-    """
+    """Return i32: the rows of one list, or of several; `edges`: first bytes of all but one."""
     gaps = data.astype(np.int32)
     if len(data) and data.max() >= 128:
         high = data >= 128

@@ -48,10 +48,7 @@ _DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An opened segment.
-
-    `arrays` are read-only views of the mapping; hold the segment as long as any of them.
-    """
+    """An opened segment. `arrays` are read-only views of the mapping: hold the segment."""
 
     path: Path
     meta: dict[str, Any]
@@ -104,9 +101,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A section that is never in memory as a whole: `parts`, concatenated, are the array of `dtype`
-    and `shape`.
-    """
+    """A section never in memory as a whole: `parts` make the array of `dtype` and `shape`."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -130,10 +125,7 @@ def number_names(lists: Iterable[Sequence[str]]) -> tuple[list[Array], list[str]
 
 
 def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], meta: Mapping[str, Any]) -> None:
-    """Write a segment, synced, in one rename.
-
-    Raises OSError (disk full, read-only); `path` is then unchanged.
-    """
+    """Write a segment, synced, in one rename. Raises OSError with `path` unchanged."""
     sections = dict[str, Blocks]()
     layout = dict[str, list[Any]]()
     for name, array in arrays.items():
@@ -197,10 +189,7 @@ def _header(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any], si
 
 
 def open_segment(path: Path) -> Segment:
-    """Map a segment after checking every byte of it.
-
-    Raises NotFound or Damaged, naming file and fault.
-    """
+    """Map a segment with every byte checked. Raises NotFound or Damaged with the fault."""
     try:
         with files.open_ours(path) as file:
             info = os.fstat(file.fileno())

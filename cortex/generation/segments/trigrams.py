@@ -23,9 +23,7 @@ _FEW = 16
 
 
 def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
-    """Return the sections of a segment whose row i has the text `texts[i]` (None: not searched by
-    trigrams).
-    """
+    """Return the sections of a segment of rows with `texts` (None: not searched by trigrams)."""
     return pack("gram", ([_pairs(texts[start : start + BLOCK])] for start in range(0, len(texts), BLOCK)))
 
 
@@ -65,9 +63,7 @@ def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
 
 
 def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
-    """Return i64, ascending: the rows of a segment that satisfy `needs`, and perhaps a few more;
-    None: all rows.
-    """
+    """Return i64, ascending: rows that satisfy `needs`, perhaps a few more; None: all."""
     if isinstance(needs, Either):
         row_sets = [find_rows(sections, need) for need in needs.parts]
         limited = [rows for rows in row_sets if rows is not None]
@@ -83,9 +79,7 @@ def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
 
 
 def _mask(rows: Array, last: int = -1) -> Array:
-    """Return bool: whether each row is in `rows`, up to the highest of them and at least up to
-    `last`.
-    """
+    """Return bool: whether each row is in `rows`, up to the highest and at least `last`."""
     mask = np.zeros(max(int(rows.max(initial=-1)), last) + 1, bool)
     mask[rows] = True
     return mask

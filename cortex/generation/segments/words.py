@@ -84,9 +84,7 @@ def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: 
 
 
 def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
-    """Return the sections of the terms, sorted by their bytes: in UTF-8 that is the order of code
-    points.
-    """
+    """Return the sections of the terms, sorted as UTF-8: the order of code points."""
     encoded = [name.encode() for name in names]
     offsets = np.zeros(len(names) + 1, "<u4")
     np.cumsum([len(name) for name in encoded], out=offsets[1:])

@@ -32,14 +32,12 @@ class Cut:
 
 
 def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> Cut:
-    """Return all chunks of one file, each of at most `budget` tokens, with unique ids. `plain`:
-    without a parser.
-    """
+    """Return a file's chunks of at most `budget` tokens, unique ids; `plain`: no parser."""
     if not source.lines:
         return Cut([])
     language = sniff(source.path, source.lines)
     if plain:
-        language = dataclasses.replace(language, grammar=None)
+        language = dataclasses.replace(language, wheel="")
         return _cut(source, language, count_tokens, budget, PARSER_ENDED)
     try:
         if language.name == "notebook" and (notebook_cells := cells(source)):
@@ -52,7 +50,7 @@ def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool =
             return Cut(chunks)
         return _cut(source, language, count_tokens, budget)
     except Unparsed as why:
-        return _cut(source, dataclasses.replace(language, grammar=None), count_tokens, budget, str(why))
+        return _cut(source, dataclasses.replace(language, wheel=""), count_tokens, budget, str(why))
 
 
 def _cut(source: Source, language: Language, count_tokens: CountTokens, budget: int, remark: str = "") -> Cut:

@@ -113,9 +113,7 @@ def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:
 
 
 def _innermost_first(symbols: Sequence[Symbol], line: int) -> Iterator[Symbol]:
-    """Yield the symbols that begin up to `line`, the last first: they are sorted by first line, so
-    later ones are further inside.
-    """
+    """Yield the symbols that begin up to `line`, the last first: later ones are inside."""
     return map(symbols.__getitem__, range(_slice_by_start(symbols, 0, line, _FIRST_LINE).stop - 1, -1, -1))
 
 

@@ -116,9 +116,7 @@ class Frame:
         return frozenset(lines)
 
     def is_test(self, start: int, end: int) -> bool:
-        """Whether the lines `start` to `end` belong to a test: to one file, or all that are not
-        blank to tests inside of a file.
-        """
+        """Whether the lines are a test's: of a test file, or all in tests inside a file."""
         if is_test(self.path) or not self.inline_tests:
             return is_test(self.path)
         numbers = {number for number in range(start, end + 1) if self.source.lines[number - 1].strip()}
@@ -170,9 +168,7 @@ class Frame:
     def chunks(
         self, stem: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]
     ) -> list[Chunk]:
-        """Return one chunk, or several with ids `{stem}-p{n}` when the text is too long (one
-        endless line).
-        """
+        """Return one chunk, or several `{stem}-p{n}` of a text that is too long."""
         pieces = split_to_budget(text, self.count_tokens, self.budget)
         if len(pieces) == 1:
             return [self.chunk(stem, kind, title, text, metadata)]

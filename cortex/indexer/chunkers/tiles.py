@@ -27,9 +27,7 @@ CountTokens = Callable[[str], int]
 
 
 def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
-    """Return for each cut the number of syntax nodes that it crosses, and GLUE where it separates a
-    comment from its code.
-    """
+    """Return each cut's number of syntax nodes, and GLUE between a comment and its code."""
     steps = [0] * (len(lines) + 2)
     symbols = [(symbol.start_line, symbol.end_line) for symbol in outline.symbols]
     for start, end in (*((span.start, span.end) for span in outline.splits), *symbols):

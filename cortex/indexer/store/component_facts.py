@@ -54,9 +54,7 @@ def _extract(source: Source, text: bytes, language: str, sha256: str) -> Facts:
 def add_fragments(
     facts: Facts, root: Node, grammar: Grammar, *readers: Callable[[Node, Facts, Grammar], Iterable[Fragment]]
 ) -> Facts:
-    """Return the facts with the file's routes, requests and constants, without them if their
-    reading fails.
-    """
+    """Return the facts with the file's routes, requests and constants, if they can be read."""
     try:
         fragments = tuple(fragment for read in readers for fragment in read(root, facts, grammar))
         texts = read_constants(root, facts, grammar)
@@ -100,10 +98,7 @@ def _with_template(
         line, column = places.at(at)
         references.append(Reference(kind, chain, -1, line, column, at + places.size))
     references.sort(key=lambda reference: reference.at)
-    return {
-        "references": (*facts.references, *references),
-        "bindings": (*facts.bindings, *bindings),
-    }
+    return {"references": (*facts.references, *references), "bindings": (*facts.bindings, *bindings)}
 
 
 def _with_itself(source: Source, facts: Facts) -> dict[str, tuple[Definition, ...] | dict[str, str]]:
@@ -120,10 +115,7 @@ def _with_itself(source: Source, facts: Facts) -> dict[str, tuple[Definition, ..
         return {"exports": {**facts.exports, "default": OBJECT}}
     lines = max(1, len(source.lines))
     itself = Definition(name, "function", "", -1, 1, lines, 1, 0, 0, 0)
-    return {
-        "definitions": (*facts.definitions, itself),
-        "exports": {**facts.exports, "default": name},
-    }
+    return {"definitions": (*facts.definitions, itself), "exports": {**facts.exports, "default": name}}
 
 
 class _Places:

@@ -39,9 +39,7 @@ _SCHEMA = (
 
 
 class EmbeddingCache:
-    """Vectors in the form of chunk files, by the embedded text. With the folder "" it stores
-    nothing.
-    """
+    """Vectors by the embedded text, in the form of chunk files; folder "": none stored."""
 
     def __init__(self, folder: str, model: str, bytes_max: int = BYTES_MAX) -> None:
         self._bytes_max = bytes_max

@@ -49,9 +49,7 @@ def order_by_location(project: Project, paths: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """The content of shards: files that are not `affected` (None: all are) keep their previous
-    content.
-    """
+    """The content of shards; files not `affected` (None: all are) keep what they had."""
 
     tools: Tools
     affected: Collection[str] | None
@@ -104,8 +102,6 @@ class Bodies:
 
 
 def _describe_unresolved(path: str, name: str, lines: list[int]) -> dict[str, Any]:
-    """Return the unresolved uses of a name in a file; of a name that libraries also have, their
-    number alone.
-    """
+    """Return a file's unresolved uses of a name; of a library's name their number alone."""
     entry = {"file": path, "name": name, "count": len(lines)}
     return entry if name in COMMON else entry | {"lines": sorted(set(lines))}

@@ -85,9 +85,7 @@ def _facts_of_code(source: Source, sha256: str) -> Packed | None:
 
 
 def _with_lines(source: Source, lines: Iterable[str]) -> Source:
-    """Return the source with these lines; itself if they are its own, because the cached tree of
-    its chunks is reused then.
-    """
+    """Return the source with these lines; itself if equal, to reuse its chunks' tree."""
     lines = tuple(lines)
     return source if lines == source.lines else dataclasses.replace(source, lines=lines)
 

@@ -61,9 +61,7 @@ def is_root(path: str) -> bool:
 
 
 def _crate(text: str) -> tuple[str, str] | None:
-    """Return the name of a Cargo package's library in Rust's spelling, and its file; None without a
-    package.
-    """
+    """Return a Cargo package's library in Rust's spelling and its file; None without one."""
     try:
         manifest = tomllib.loads(text)
     except (ValueError, RecursionError):  # also from endless numbers, and nested lists

@@ -96,9 +96,7 @@ def files_by_shard(
 
 
 def read_shard(folder: Path, number: int, shards: int) -> Body:
-    """Return path → its part of a shard on disk; empty when it is missing, damaged or from
-    another program.
-    """
+    """Return path → its part of a shard; empty if missing, damaged or another program's."""
     body: dict[str, tuple[list[Any], list[Any], list[Any]]] = {}
     try:
         name = shard_name(number, shards)
@@ -119,9 +117,7 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
 
 
 def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) -> int:
-    """Write a shard unless it is unchanged; `place` is (number, count of shards). Returns the count
-    of written files.
-    """
+    """Write a shard unless unchanged; `place`: (number, count). Returns the written files."""
     path = folder / shard_name(*place)
     if body == before and path.exists():
         return 0
@@ -161,9 +157,7 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:
-    """Yield the facts of all files, mapped. Raises OSError and Damaged: this program has just
-    written them.
-    """
+    """Yield all files' facts, mapped. Raises OSError and Damaged: they were just written."""
     for stored in _map_files(folder, _FACTS_NAME, _MappedFile):
         yield from cast("list[Packed]", stored.files)
 
@@ -213,9 +207,7 @@ def read_state(folder: Path) -> State:
 
 
 def stats(folder: Path, shards: int) -> dict[str, tuple[int, int]]:
-    """Return (size, mtime_ns) of each graph file and file of facts on disk, in a layout of
-    `shards`.
-    """
+    """Return (size, mtime_ns) of graph files and files of facts, in a layout of `shards`."""
     names = [shard_name(number, shards) for number in range(shards)]
     names += [f"{FACTS}/facts.{number:03d}.msgpack" for number in range(shards)]
     file_stats = {}
@@ -252,9 +244,7 @@ def drop_graphs(folder: Path, shards: int) -> None:
 
 
 def shard_name(number: int, shards: int) -> str:
-    """Return a shard's file name with three digits. Graphs of other programs have none:
-    `code-graph.json`.
-    """
+    """Return a shard's name, with three digits; other programs' (`code-graph.json`) have none."""
     return f"{STEM}.{number:03d}{PACKED}" if shards else f"{STEM}{PACKED}"
 
 

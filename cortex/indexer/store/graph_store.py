@@ -45,9 +45,7 @@ Resolve = Callable[[Sequence[Sequence[GraphTask]]], int]
 
 
 class GraphStore:
-    """Keeps one project's graph up to date. Used by one thread, which holds the writer lock during
-    `update`.
-    """
+    """Keeps a project's graph up to date; for one thread, with the writer lock in `update`."""
 
     def __init__(self, config: Config, resolve: Resolve | None = None, limits: Limits = LIMITS) -> None:
         self._config = config
@@ -180,9 +178,7 @@ class GraphStore:
     def _prepare(
         self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
     ) -> list[list[GraphTask]] | tuple[Tools, Sequence[int], set[str] | None]:
-        """Write the facts, and return the remaining work: tasks for other processes, or the
-        arguments of `_build`.
-        """
+        """Write the facts; return the work left: tasks for processes, or `_build`'s arguments."""
         project = self._project
         assert project is not None
         shards = shard_count(len(project.packed), self._limits.shard_files)

@@ -38,9 +38,7 @@ ROW_FILES = 1_000
 
 
 class _Task(msgspec.Struct):
-    """The common fields. `run` differs for each state of the facts; `structural`: edges of the
-    task's files.
-    """
+    """The common fields; `run` differs by the facts' state. `structural`: the files' edges."""
 
     run: str
     facts: int
@@ -57,9 +55,7 @@ class ResolveTask(_Task, tag="resolve"):
 
 
 class ShardTask(_Task, tag="graph"):
-    """Write some shards from the stored results. `affected`: the newly resolved files, None for
-    all.
-    """
+    """Write some shards from stored results. `affected`: newly resolved files, None: all."""
 
     shards: int
     numbers: list[int]
@@ -113,9 +109,7 @@ def _rows(paths: list[str]) -> Iterator[list[str]]:
 
 
 class GraphBuilder:
-    """What a process of the pool does: reads the facts once for each run, then does the tasks it is
-    given.
-    """
+    """A process of the pool: reads the facts once for each run, then does its tasks."""
 
     def __init__(self) -> None:
         self._run = ""

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a run. With lower ones a few files take the paths that otherwise only many
-    files take.
-    """
+    """The limits of a run; lower ones let a few files take the paths of many."""
 
     #: files that share a shard, on average and at most: one saved file rewrites about 2 MB of chunk
     #: files

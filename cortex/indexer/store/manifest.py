@@ -26,17 +26,13 @@ def name_of(ids: Iterable[str]) -> str:
 
 
 def recipe(config: Config, model: str) -> str:
-    """Return everything that chunks depend on besides their file: when it changes, all files are
-    cut again.
-    """
+    """Return all that chunks depend on besides their file: its change cuts all files again."""
     missing = "".join(f" without {extra}" for extra in missing_extras(GRAMMARS))
     return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}{missing}"
 
 
 def load(path: Path) -> Manifest:
-    """Return the manifest, an empty one when it is missing, damaged or of another version: then
-    everything is read again.
-    """
+    """Return the manifest, an empty one for none that is sound: all is read again then."""
     try:
         manifest = msgspec.json.decode(files.read_ours(path, BYTES_MAX), type=Manifest)
     except (OSError, *UNREADABLE):

@@ -201,9 +201,7 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def _source_paths(value: object, folder: str, options: Options) -> tuple[str, ...]:
-    """Return the possible source files of one entry: its own path, then the sources that it is
-    built from.
-    """
+    """Return an entry's possible source files: its own path, then what it is built from."""
     paths: list[str] = []
     for leaf in _leaves(value):
         if not leaf.startswith("./"):

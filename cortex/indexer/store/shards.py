@@ -210,9 +210,7 @@ def build(
 
 
 def _kept_entry(path: str, task: Task, old: _Old) -> Entry | None:
-    """Return the entry of a file that is not read again, unless the old shard lost some of its
-    chunks.
-    """
+    """Return the entry of a file not read again, unless the old shard lost chunks of it."""
     entry = task.kept.get(path)
     return entry if entry is not None and _has_all_chunks(old, path, entry) else None
 
@@ -233,9 +231,7 @@ def _touched_entry(path: str, sha256: str, task: Task, old: _Old) -> Entry | Non
 
 
 def read_source(path: str, settings: Settings) -> bytes | str:
-    """Return the bytes of a file, or the reason why not. Links are not followed: the file may have
-    become one since the scan.
-    """
+    """Return a file's bytes, or why not; it may have become a link since the scan."""
     try:
         raw = files.read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
     except OSError as error:
@@ -280,9 +276,7 @@ def _omits_vectors(settings: Settings, embedder: Embedder) -> bool:
 def _embed(
     fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
 ) -> dict[str, str]:
-    """Return text → embedding as written in chunk files. An embedding of exactly the same text
-    comes from the old file or the cache.
-    """
+    """Return text → embedding in chunk files, of the same text from old file or cache."""
     cache, task = how
     embeddings = {
         embed_text(body["metadata"], body["text"]): body["embedding"]
@@ -389,11 +383,7 @@ def _read_shard(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | Non
 
 
 def _write(
-    task: Task,
-    settings: Settings,
-    embedder: Embedder,
-    bodies: Iterable[dict[str, Any]],
-    old: _Old,
+    task: Task, settings: Settings, embedder: Embedder, bodies: Iterable[dict[str, Any]], old: _Old
 ) -> Built:
     built = Built(task.number, {}, {}, [], [])
     kinds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in CHUNK_TYPES}

@@ -53,9 +53,7 @@ def writer_lock(config: Config, wait_s: float = LOCK_S) -> Lock:
 
 
 def foreign_files(config: Config, known_names: Container[str] = ()) -> list[str]:
-    """Return the chunk files that others wrote, by their names in CURRENT; `known_names` are ours
-    without a check.
-    """
+    """Return others' chunk files by their names in CURRENT; `known_names` are surely ours."""
     return [
         name
         for folder in chunk_folders(config)
@@ -101,9 +99,7 @@ class Writer:
         self._ending = chunk_ending(config)
 
     def open(self) -> None:
-        """Create the folders and remove the files of an interrupted run. Raises Misconfigured on
-        failure.
-        """
+        """Create the folders; remove an interrupted run's files. Raises Misconfigured."""
         if is_linked(self._temporary, self._config.root):
             raise Misconfigured(
                 f"{self._temporary} or a folder above it is a link; put a real folder in its place, or set "
@@ -121,9 +117,7 @@ class Writer:
             ) from error
 
     def stale(self) -> set[int]:
-        """Return the shards whose chunk files differ from the manifest: after an interrupted run,
-        or a change by another program.
-        """
+        """Return shards whose files differ from the manifest, after a kill or others' writing."""
         chunk_files = self.manifest.chunk_files
         present = set(_json_files(self._folder))
         wrong = [
@@ -197,9 +191,7 @@ class Writer:
         return [shard_name(kind, number, shards, self._ending) for kind in STEMS for number in numbers]
 
     def _is_formed(self, name: str) -> bool:
-        """Return whether a chunk file is packed, or plain, as configured: earlier versions packed
-        none.
-        """
+        """Return whether a chunk file is packed, or plain, as configured."""
         return name.endswith(PACKED) == (self._ending == PACKED)
 
     def _delete_other_form(self, name: str) -> None:

@@ -95,9 +95,7 @@ class _Walk:
             self._behind(link)
 
     def _only_child(self, node: Node) -> tuple[Node | None, int]:
-        """Return the only named child, None if there are several, and the line of a comment above
-        it, 0 for none.
-        """
+        """Return the only named child, or None, and the line of a comment above it, or 0."""
         only: Node | None = None
         comment = 0
         for child in node.named_children:

@@ -45,9 +45,7 @@ def headings(language: str, lines: Sequence[str], outline: Outline) -> list[Head
 
 
 def _markdown(lines: Sequence[str], span: Span) -> Heading:
-    """Return the heading at a span of the syntax tree: an ATX heading is one line, of a setext
-    heading the underline is the end.
-    """
+    """Return the heading at a span: one line (ATX), or up to the underline (setext)."""
     start = span.start
     inner = [_CONTAINERS.sub("", line).strip() for line in lines[start - 1 : span.end]]
     if match := _MARKDOWN.match(inner[0]):

@@ -21,9 +21,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|;|--)")
 
 
 def key_outline(source: Source, language: Language) -> Outline:
-    """Return one symbol of kind constant for each block: from its first line to the last before the
-    next block's comments.
-    """
+    """Return a constant for each block, up to the comments of the next one."""
     lines = source.lines
     starts = list(_starts(lines, _pattern(language.keys)))
     if len(starts) > KEYS_MAX:
@@ -49,9 +47,7 @@ def key_outline(source: Source, language: Language) -> Outline:
 
 
 def _starts(lines: Sequence[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield (1-based line, name); keys before the first `[table]` are blocks, keys inside a table
-    are not.
-    """
+    """Yield (1-based line, name) of blocks: tables, and keys before the first one."""
     in_table = False
     for number, line in enumerate(lines, 1):
         match = pattern.match(line)

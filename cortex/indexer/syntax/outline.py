@@ -31,9 +31,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The structure of one file. `symbols` and `comments` are sorted by first line; `imports` are
-    the imported names as written.
-    """
+    """A file's structure: `symbols`, `comments` by first line; `imports` as written."""
 
     symbols: tuple[Symbol, ...] = ()
     comments: tuple[Span, ...] = ()
@@ -50,9 +48,7 @@ class Outline:
 
 
 def dedent(text: str) -> str:
-    """Return `text` without the common indentation of its lines (the first line's counts where it
-    is the least).
-    """
+    """Return `text` without its lines' common indentation (the first's if it is the least)."""
     lines = text.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:] if line.strip() else "" for line in lines) if margin else text

@@ -37,13 +37,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, wrapped_functions
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
-from cortex.indexer.syntax.outline import (
-    SIGNATURE_CHARS_MAX,
-    Outline,
-    Span,
-    dedent,
-    plain_comment,
-)
+from cortex.indexer.syntax.outline import SIGNATURE_CHARS_MAX, Outline, Span, dedent, plain_comment
 from cortex.indexer.syntax.repair import REPAIRED, Repair, repair, unrepaired
 from cortex.indexer.syntax.source import Source
 from cortex.system.installation import extra_of, how_to_add
@@ -72,9 +66,7 @@ _UPPER = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def parse(source: Source, language: Language) -> Outline:
-    """Return the outline of `source`; an empty one for a language without a grammar, a partial one
-    after syntax errors.
-    """
+    """Return the outline of `source`: empty without a grammar, partial after syntax errors."""
     if language.keys:
         return key_outline(source, language)
     if language.grammar is None or not source.lines:
@@ -101,9 +93,7 @@ def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
 
 @functools.lru_cache(maxsize=1)
 def repaired(source: Source, language: Language) -> Repair:
-    """Return the repair of a file in a language of REPAIRED; the file itself without errors. Raises
-    as `syntax_tree`.
-    """
+    """Return a file's repair in a language of REPAIRED, or itself. Raises as `syntax_tree`."""
     raw, tree = syntax_tree(source, language)
     if not tree.root_node.has_error:
         return Repair(source, tree)
@@ -216,9 +206,7 @@ def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
 
 
 def _parse_places(parser: Parser, raw: bytes, count: int) -> Tree:
-    """Parse the first `count` bytes of `raw` into nodes with places only, without text. Raises
-    TooComplex.
-    """
+    """Parse the first `count` bytes into nodes of places without text. Raises TooComplex."""
     steps, most = itertools.count(1), PARSE_STEPS_MIN + int(PARSE_STEPS_PER_BYTE * count)
     views: list[memoryview] = []
 
@@ -262,9 +250,7 @@ def _tools(language: Language) -> tuple[Parser, Query]:
 
 
 def compile_query(language: Language) -> Grammar | None:
-    """Compile the query of `parse`, and return the grammar; None for a language without one. Raises
-    NoGrammar.
-    """
+    """Compile the query of `parse`; return the grammar, None without one. Raises NoGrammar."""
     if language.keys or language.grammar is None:
         return None
     _tools(language)
@@ -353,9 +339,7 @@ class _Reader:
             self.embedded.append((place, language))
 
     def _blank_lines_at_end(self, node: Node) -> int:
-        """Return the lines of a node after its last word: in an indented language a node ends where
-        the next begins.
-        """
+        """Return a node's lines after its last word: by indentation it ends at the next one."""
         text = self.raw[node.start_byte : node.end_byte]
         tail = text[len(text.rstrip()) :]
         return tail.count(b"\n") - (tail.endswith(b"\n"))

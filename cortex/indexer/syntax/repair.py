@@ -155,9 +155,7 @@ class _Head(NamedTuple):
 
 
 def repair(source: Source, language: Language, tree: Tree, parse: Parse, named: Names) -> Repair:
-    """Return the repair of a file whose `tree` has errors. `named` returns (name, line) of each
-    definition in a tree.
-    """
+    """Return the repair of a file with errors. `named`: (name, line) of a tree's definitions."""
     trial = _Trial(source, parse)
     if language.name == "csharp":
         source, tree = trial.improve(source, tree, _blank_directives(source.lines))
@@ -334,9 +332,7 @@ def _heads(lines: Sequence[str], language: str, tree: Tree) -> Iterator[_Head]:
 
 
 def _lost(heads: Iterable[_Head], named: set[tuple[str, int]]) -> list[_Head]:
-    """Return the heads that are no definitions of the tree: none of their name, up to some lines of
-    attributes above.
-    """
+    """Return heads that are no definition of the tree, up to some lines of attributes above."""
     lines: dict[str, list[int]] = {}
     for name, line in sorted(named, key=lambda pair: pair[1]):
         lines.setdefault(name.strip("`"), []).append(line)
@@ -350,9 +346,7 @@ def _lost(heads: Iterable[_Head], named: set[tuple[str, int]]) -> list[_Head]:
 
 
 def _pieces(lines: Sequence[str], heads: Sequence[_Head]) -> list[tuple[int, int]]:
-    """Return the (begin, end) of each piece from one outermost definition to the next, with the
-    lines right above it.
-    """
+    """Return (begin, end) from one outermost definition to the next, with lines right above."""
     outermost = min(head.indent for head in heads)
     starts = [0]
     for head in heads:

@@ -133,9 +133,7 @@ def place_of(root: Path) -> str:
 
 
 def give_chunk_consent(root: Path, digests: Mapping[str, str]) -> None:
-    """Store consent for the project's folder, and for the files with these digests. Raises
-    Misconfigured if it cannot be written.
-    """
+    """Store consent for the folder, and for files with these digests. Raises Misconfigured."""
     content: dict[str, Any] = {
         "root": os.fsdecode(root),
         "place": place_of(root),

@@ -75,9 +75,7 @@ class ProjectFile:
 
 
 def find_consent_items(layer: Layer, built: Mapping[str, Any]) -> tuple[ConsentItem, ...]:
-    """Return the settings of `layer` that need consent; `built` holds its sections as typed
-    objects.
-    """
+    """Return the settings of `layer` that need consent; `built`: its sections as objects."""
     return tuple(
         ConsentItem(f"{section}.{key}", value, rule.effect)
         for section, fields in layer.items()
@@ -88,9 +86,7 @@ def find_consent_items(layer: Layer, built: Mapping[str, Any]) -> tuple[ConsentI
 
 
 def is_personal(name: str) -> bool:
-    """Whether `section.setting` belongs to the person: no project sets it, with consent
-    or without.
-    """
+    """Whether `section.setting` belongs to the person: no project sets it, even with consent."""
     section, _, key = name.rpartition(".")
     return rules(section)[key].personal
 
@@ -100,9 +96,7 @@ def _names(layer: Layer) -> list[str]:
 
 
 def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
-    """Return `layer` without the settings `removed_names`, and the names of all that
-    were removed.
-    """
+    """Return `layer` without the settings `removed_names`, and the names that were removed."""
     remaining: dict[str, dict[str, Any]] = {}
     lost = []
     for section, fields in layer.items():
@@ -116,10 +110,7 @@ def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Lay
 
 
 def has_consent(file: ProjectFile) -> bool:
-    """Whether the user agreed to exactly this file in this place.
-
-    A note that is another user's, or behind a link, does not count.
-    """
+    """Whether this user's own note agrees to exactly this file in this place."""
     try:
         note = json.loads(files.read_ours(note_of(file.root), NOTE_BYTES_MAX))
     except (OSError, ValueError, RecursionError):

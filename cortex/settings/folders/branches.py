@@ -104,9 +104,7 @@ def _commit_of(common: Path, reference: str) -> str:
 
 
 def _loose_commit(common: Path, reference: str) -> str:
-    """The commit in the file of a reference, "" for none. A name that leads out of the folder has
-    none.
-    """
+    """The commit in a reference's file; "" for none, and for a name that leads outside."""
     commit = "" if ".." in reference else read_text(common / reference)
     return commit if _COMMIT.fullmatch(commit) else ""
 

@@ -5,7 +5,6 @@ as read-only projects.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from cortex.settings.folders.home import cache_base, user_home
+from cortex.settings.folders.home import cache_base, root_id, user_home
 from cortex.system import files
 
 #: largest list of packages, in bytes: a lock file of thousands
@@ -41,9 +40,7 @@ def write_note(root: Path, places: dict[str, Path]) -> None:
     """Save the places of a project's packages, in place of earlier ones. Raises OSError."""
     files.make_folder(_notes(), anywhere=True)
     content = {"root": os.fspath(root), "places": {name: os.fspath(place) for name, place in places.items()}}
-    files.replace(
-        _notes() / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.json", orjson.dumps(content)
-    )
+    files.replace(_notes() / f"{root_id(root)}.json", orjson.dumps(content))
 
 
 def read_notes() -> Iterator[tuple[str, Path, Path]]:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from cortex.sealing import places
 from cortex.sealing.places import SealedPlace, sealed_base
+from cortex.settings.folders.identity import plain_name
 from cortex.system import files, hosts
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
 from cortex.system.folders import path_names
@@ -43,8 +44,6 @@ SOCKET_PATH_MAX = 103
 PROJECT_FOLDER = ".cortex"
 #: prefix of the daily files in a run folder that record queries
 USAGE = "usage-"
-#: characters of a project's name at the start of its cache folder's name
-NAME_CHARS = 40
 
 
 class Folders(Protocol):
@@ -110,9 +109,7 @@ def keys_folder() -> Path:
 
 
 def is_sealed(cache: Path, project_id: str) -> bool:
-    """Whether the project with this identifier was sealed; it stays so until a person changes
-    that.
-    """
+    """Whether the project was sealed; it stays so until a person changes that."""
     return places.is_sealed(cache, project_id, keys_folder())
 
 
@@ -162,11 +159,8 @@ def real(folder: str | Path) -> Path:
 
 
 def cache_home(root: Path, root_id: str) -> Path:
-    """Return the cache folder of the project in `root`: its name with an identifier, as names
-    repeat.
-    """
-    name = re.sub(r"[^\w.-]+", "-", root.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
-    return cache_base() / "projects" / f"{name or 'project'}-{root_id}"
+    """Return the cache folder of the project in `root`: its name, which may repeat, and its id."""
+    return cache_base() / "projects" / f"{plain_name(root.name)}-{root_id}"
 
 
 def root_id(root: Path) -> str:
@@ -339,9 +333,7 @@ def refusal(error: OSError) -> type[CortexError]:
 
 
 def refuse_link(folder: Path) -> None:
-    """Raise Misconfigured if `folder`, in a project, is a link: a clone can bring a link to any
-    place.
-    """
+    """Raise Misconfigured if a project's `folder` is a link: a clone can bring one to any place."""
     if folder.is_symlink():
         raise Misconfigured(f"{folder} must be a real folder, not a link; move it away.")
 

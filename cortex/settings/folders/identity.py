@@ -11,13 +11,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 from cortex.system import files
+from cortex.system.git_files import read_config
 
 #: largest git file that points to a folder, in bytes
 POINTER_BYTES_MAX = 8_192
 #: beginning of a pointer file
 GITDIR = "gitdir: "
-#: bytes of a repository's configuration that are read
-CONFIG_BYTES_MAX = 65_536
 #: files of a git folder that hold its commits and their names
 _HISTORY = ("HEAD", "objects", "packed-refs", "refs", "refs/heads")
 #: characters of the name at the start of an identity; the column holds 64
@@ -33,7 +32,7 @@ def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
     """
     folder, common = _find_repository(root)
     plain_remotes = {plain_remote(remote) for remote in remotes}
-    if common and plain_remotes and (origin := _origin_in(common)) in plain_remotes:
+    if common and plain_remotes and (origin := _read_origin(common)) in plain_remotes:
         return _identity_name(origin.rpartition("/")[2], b"remote\0" + origin.encode())
     common = common or folder
     place = common.parent if common.name == ".git" else common
@@ -51,8 +50,12 @@ def plain_remote(address: str) -> str:
 
 
 def _identity_name(name: str, digest_input: bytes) -> str:
-    plain = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
-    return f"{plain or 'project'}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
+    return f"{plain_name(name)}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
+
+
+def plain_name(name: str) -> str:
+    """Return a project's name as the start of an identifier."""
+    return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:NAME_CHARS].strip(".-") or "project"
 
 
 def birth_of(root: Path) -> str:
@@ -74,31 +77,20 @@ def birth_of(root: Path) -> str:
 
 
 def git_folder_of(root: Path) -> Path | None:
-    """Return the folder with the git data of a folder, which its worktrees share; None without
-    git.
-    """
+    """Return the git data of a folder, which its worktrees share; None without git."""
     _, common = _find_repository(root)
     return common if common is not None and common.name == ".git" else None
 
 
 def origin_of(root: Path) -> str:
-    """Return the origin of a folder's repository as host/owner/name, from its configuration; "" if
-    it has none, and without git.
-    """
+    """Return a repository's origin as host/owner/name from its configuration, or ""."""
     _, common = _find_repository(root)
-    return _origin_in(common) if common else ""
+    return _read_origin(common) if common else ""
 
 
-def _origin_in(common: Path) -> str:
-    """Return the origin in a repository's configuration; "" for none."""
-    section, origin = "", ""
-    for line in read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
-        stripped = line.strip()
-        if stripped.startswith("["):
-            section = stripped.partition("]")[0].strip("[").replace(" ", "")
-        elif section == 'remote"origin"' and stripped.partition("=")[0].strip() == "url":
-            origin = plain_remote(stripped.partition("=")[2].strip().strip('"'))
-    return origin
+def _read_origin(common: Path) -> str:
+    address = dict(read_config(common / "config")).get("remote.origin.url", "")
+    return plain_remote(address) if address else ""
 
 
 def _find_repository(root: Path) -> tuple[Path, Path | None]:
@@ -173,16 +165,12 @@ def worktree_folders(place: Path) -> tuple[Path, Path] | None:
 
 
 def _real_folder(base: Path, pointer: str) -> Path | None:
-    """Return the real path that a pointer in `base` names; None for no pointer, and for one with a
-    NUL, where git would end the path.
-    """
+    """Return the real path of a pointer in `base`; None for none, and for one with a NUL."""
     return Path(os.path.realpath(os.path.join(base, pointer))) if pointer and "\0" not in pointer else None
 
 
 def _read_pointer(path: Path) -> str:
-    """Return the content of one of git's pointer files without the line ends after it; "" if it
-    cannot be read, or is too long.
-    """
+    """Return a pointer file's content without line ends; "" if unreadable or too long."""
     try:
         raw = files.read_plain(path, POINTER_BYTES_MAX + 1)
     except OSError:

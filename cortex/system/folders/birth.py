@@ -16,9 +16,7 @@ _RESULT_BYTES, _MASK, _SECONDS, _NANOSECONDS = 256, 0, 80, 88
 
 
 def folder_mark(path: Path) -> str:
-    """Return `device:inode:birth in ns`; "" for no folder, and where the file system or the system
-    keeps no birth time.
-    """
+    """Return `device:inode:birth in ns`; "" for no folder and no known birth."""
     try:
         info = os.lstat(path)
         born = _birth_ns(path, info)

@@ -221,9 +221,7 @@ def set_mode(descriptor: int, mode: int) -> None:
 
 
 def retry_if_open(act: Callable[[], object], *, retries: bool = WINDOWS) -> None:
-    """Run `act`, again and again while Windows refuses because another process has the
-    file open.
-    """
+    """Run `act`, again while Windows refuses because another process has the file open."""
     until = time.monotonic() + (RETRY_S if retries else 0.0)
     while True:
         try:

@@ -67,7 +67,6 @@ class Notices:
 
     @property
     def paths(self) -> frozenset[str]:
-        """The watched paths."""
         return frozenset(self._paths.values())
 
     def watch(self, path: str | os.PathLike[str], bits: int) -> None:
@@ -130,9 +129,7 @@ def _function(name: str) -> Callable[..., int]:
 
 
 def _call(name: str, *arguments: Any, fails: bool = True) -> int:
-    """Return the result of a function of inotify. Raises OSError on failure, unless `fails` is
-    False.
-    """
+    """Return the result of an inotify function. Raises OSError, unless `fails` is False."""
     answer = _function(name)(*arguments)
     if answer < 0 and fails:
         number = ctypes.get_errno()

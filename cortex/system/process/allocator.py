@@ -38,9 +38,7 @@ def may_forget(holder: Forgetful) -> None:
 
 
 def forget() -> None:
-    """Drop the caches of all objects that registered with `may_forget`, and return the memory. Call
-    it in the thread that answers.
-    """
+    """Drop the caches registered by `may_forget`; call it in the thread that answers."""
     for holder in _FORGETFUL:
         holder.forget()
     trim()

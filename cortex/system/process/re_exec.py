@@ -28,9 +28,7 @@ _ends = False
 
 
 def own_bytes() -> int:
-    """Return the resident private memory of this process in bytes; 0 if the system does
-    not tell.
-    """
+    """Return the resident private bytes of this process; 0 if the system does not tell."""
     try:
         lines = _STATUS.read_text().splitlines()
     except OSError:

@@ -137,9 +137,7 @@ def write_note(path: hosts.Name, content: dict[str, Any]) -> None:
 
 
 def read_note(path: hosts.Name) -> dict[str, Any]:
-    """Read a port file of `write_note`. Raises OSError, and ValueError if it is none of this
-    user's.
-    """
+    """Read a port file of `write_note`. Raises OSError, ValueError for another user's."""
     import json
 
     descriptor = os.open(path, os.O_RDONLY | hosts.flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))

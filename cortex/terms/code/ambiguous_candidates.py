@@ -31,9 +31,7 @@ def fold(results: Iterable[bytes]) -> tuple[bytes, ...]:
 
 
 def candidates_of(result: dict[str, Any], results: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the candidates of a result's call, wherever in the answer they are listed; empty for
-    an unambiguous call.
-    """
+    """Return the candidates of a result's call, listed anywhere in the answer; [] if certain."""
     listing = results[result["candidates_of"]] if "candidates_of" in result else result
     names: list[str] = listing.get("candidates", [])
     return names

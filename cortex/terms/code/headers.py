@@ -82,9 +82,7 @@ def _remove_guarded(text: str) -> str:
 
 
 def _has_constructor(text: str) -> bool:
-    """Whether a struct contains a function with its name; in C such a function cannot
-    be inside it.
-    """
+    """Whether a struct has a function with its name, which C does not allow."""
     open_blocks: list[str] = []  # names of open structs, "" for other blocks
     for match in _STRUCTURE.finditer(text):
         struct, brace, called = match.groups()

@@ -30,11 +30,9 @@ def names_parameters(symbol: str) -> bool:
 
 
 def fitting_overloads(symbol: str, signatures: Sequence[str]) -> list[int]:
-    """Return the positions of the signatures that take the symbol's parameters: those with as many,
-    else those that begin with them.
-    """
+    """Return positions of signatures with as many parameters, else that begin with them."""
     wanted, is_open = _wanted_parameters(symbol)
-    taken = [_parameters_of(signature) for signature in signatures]
+    taken = [_split_parameters(text.partition("(")[2].rpartition(")")[0]) for text in signatures]
     fitting = [at for at, parameters in enumerate(taken) if _takes(parameters, wanted)]
     exact = [at for at in fitting if len(taken[at]) == len(wanted) and not is_open]
     return exact or fitting
@@ -46,10 +44,6 @@ def _wanted_parameters(symbol: str) -> tuple[list[str], bool]:
     wanted = _split_parameters(inner.rpartition(")")[0] or inner) if opened else []
     is_open = bool(wanted) and wanted[-1] in _ELLIPSES
     return (wanted[:-1] if is_open else wanted), is_open
-
-
-def _parameters_of(signature: str) -> list[str]:
-    return _split_parameters(signature.partition("(")[2].rpartition(")")[0])
 
 
 def _split_parameters(text: str) -> list[str]:

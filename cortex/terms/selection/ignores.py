@@ -72,9 +72,7 @@ class GlobFault:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The last glob that matches a path: its line (1-based), and whether it ignores the path; a `!`
-    glob includes it again.
-    """
+    """The last glob that matches a path: its line (1-based), and whether it ignores the path."""
 
     line: int
     ignores: bool
@@ -108,9 +106,7 @@ class Ignores:
         return self.matches[at] if at >= 0 else None
 
     def decide(self, path: str) -> bool | None:
-        """Return True if the globs ignore `path`, False if a `!` glob includes it again, None if no
-        glob matches.
-        """
+        """Return True if `path` is ignored, False if a `!` glob has it again, None otherwise."""
         at = self._last_position(path)
         return self.matches[at].ignores if at >= 0 else None
 
@@ -141,9 +137,7 @@ class Ignores:
 
 
 def read_lines(text: str | bytes, *, folds: bool = False) -> Ignores:
-    """Compile the globs of a file like .gitignore, as git reads it; `folds`: case does not
-    count.
-    """
+    """Compile the globs of a file like .gitignore as git does; `folds`: case is ignored."""
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     return _compile(enumerate((line.removesuffix(b"\r") for line in lines), 1), folds=folds)
@@ -158,9 +152,7 @@ def read_setting(globs: Sequence[str], name: str) -> Ignores:
 
 
 def glob_fault(glob: str) -> GlobFault | None:
-    """Return the fault of one glob of a query; None if it is valid. A `[` without its `]` means
-    itself there.
-    """
+    """Return the fault of a query's glob; None if valid. `[` without `]` means itself."""
     raw = _encode(glob)
     why = _line_fault(raw, 1, len(raw))
     if not why and raw.strip(b" ") and not raw.startswith(b"#"):
@@ -204,9 +196,7 @@ def _compile(lines: Iterable[tuple[int, bytes]], *, folds: bool = False) -> Igno
 def _valid_lines(
     lines: Iterable[tuple[int, bytes]], faults: list[GlobFault], *, folds: bool
 ) -> Iterator[tuple[int, bytes, Glob]]:
-    """Yield the number, the line and the glob of each line that may match; append the others to
-    `faults`.
-    """
+    """Yield (number, line, glob) of lines that may match; append the others to `faults`."""
     count = size = 0
     for number, line in lines:
         if not line.strip(b" ") or line.startswith(b"#"):
@@ -261,9 +251,7 @@ def _trim(line: bytes) -> bytes:
 
 
 def with_ranges(line: str) -> str:
-    """Return the glob with `[[:digit:]]` written as `[0-9]`. Raises ValueError for an unknown
-    class.
-    """
+    """Return the glob with `[0-9]` for `[[:digit:]]`. Raises ValueError for unknown classes."""
     if "[:" not in line:
         return line
 
@@ -282,9 +270,7 @@ def _class_range(match: re.Match[str]) -> str:
 def _build_sets(
     expressions: list[tuple[int, bytes, bytes]], matches: Sequence[Match], faults: list[GlobFault]
 ) -> list[tuple[re2.Set, tuple[int, ...]]]:
-    """Return as few sets as hold all (position, line, expression); one that no set accepts is a
-    fault.
-    """
+    """Build as few sets as hold all (position, line, expression); a refused one is a fault."""
     if not expressions:
         return []
     import re2

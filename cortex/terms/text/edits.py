@@ -53,9 +53,7 @@ def edits_of(word: str, letters: Array, sizes: Array) -> Array:
 
 
 def _bits(word: str, kind: np.dtype) -> Array:
-    """Return by code point, up to the highest of the word plus one, the bits of its positions in
-    `word`.
-    """
+    """Return for each code point, up to the word's highest plus one, its positions as bits."""
     where = np.zeros(max(map(ord, word)) + 2, kind)
     for at, letter in enumerate(word):
         where[ord(letter)] |= kind.type(1 << at) if kind.kind == "u" else 1 << at

@@ -202,7 +202,6 @@ def _read_wide(raw: bytes, named: Callable[[], str]) -> Text | None:
 
 
 def _read_other(raw: bytes, named: Callable[[], str]) -> Text | None:
-    """Read text that is not UTF-8."""
     for name in (declared_name(raw), named()):
         codec = find_codec(name)
         if codec and codec != "utf-8" and not codec.startswith(("utf-16", "utf-32")):
@@ -234,7 +233,7 @@ def _decode(raw: bytes, codec: str, *, is_guess: bool = False) -> Text | None:
     """Return the text in the encoding; None where it is not valid."""
     if not codec:
         return None
-    if codec == "iso8859-1" and _has_high_controls(raw):
+    if codec == "iso8859-1" and re.search(rb"[\x80-\x9f]", raw):
         codec = "cp1252"  # as browsers read it
     try:
         text = raw.decode(codec)
@@ -250,10 +249,6 @@ def _decode_latin(raw: bytes, *, is_guess: bool) -> Text:
 
 def _remark(name: str, *, is_guess: bool) -> str:
     return f"not UTF-8: read as {name}, {BY_GUESS if is_guess else 'as declared'}"
-
-
-def _has_high_controls(raw: bytes) -> bool:
-    return re.search(rb"[\x80-\x9f]", raw) is not None
 
 
 def _is_variable(codec: str) -> bool:

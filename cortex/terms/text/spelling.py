@@ -82,9 +82,7 @@ class FileLines:
 
 
 def read_file_lines(text: str) -> FileLines:
-    r"""Return the path with forward slashes and the lines of `src/a.py:12:3`, `src\a.py#L12`,
-    `a.py:12-20` or `./a.py`.
-    """
+    r"""Return path and lines of `src/a.py:12:3`, `src\a.py#L12`, `a.py:12-20` or `./a.py`."""
     text = _unquoted(text)
     match = _PLACE.match(text)
     if match is None:
@@ -127,9 +125,7 @@ def _path_parts(path: str) -> list[str]:
 
 
 def fold_path(path: str) -> str:
-    """Return a path or name in lower case, with each letter and its marks as one character, and
-    without the dot of a capital I.
-    """
+    """Return a name in lower case, marks joined to letters, no dot of a capital I."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).replace("\u0130", "I").lower())
@@ -179,9 +175,7 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
 
 
 def read_pattern(glob: str) -> tuple[str, ...]:
-    """Return the globs that `glob` means where it is no name: with forward slashes and without
-    braces. `*.{ts,tsx}` gives two.
-    """
+    """Return the globs that `glob` means, with `/` and no braces: `*.{ts,tsx}` gives two."""
     rooted = glob[:1] == "/" and "\\" in glob and "/" not in glob[1:]
     glob = f"/{_forward_slashes(glob[1:])}" if rooted else _forward_slashes(glob)
     while glob.startswith("./"):
@@ -205,9 +199,7 @@ def outer_alternatives(glob: str) -> tuple[str, ...]:
 
 
 def uri_path(text: str) -> str:
-    """Return the path of a file:// URI, or the text as it is; in a URI a slash precedes
-    the drive.
-    """
+    """Return the path of a file:// URI (before a drive is a slash), or the text as it is."""
     if not text.startswith("file://"):
         return text
     path = urllib.parse.unquote(text.removeprefix("file://"))
@@ -216,9 +208,7 @@ def uri_path(text: str) -> str:
 
 
 def is_below(path: str, top: str) -> bool:
-    """Whether `path` is `top` or below it, both with forward slashes. On a drive, case does not
-    matter.
-    """
+    """Whether `path` is `top` or below, both with forward slashes. Drives ignore case."""
     if _DRIVE.match(f"{top}/"):
         path, top = path.lower(), top.lower()
     return path == top or path.startswith(f"{top}/")
@@ -236,9 +226,7 @@ def same_tags(tag: str) -> tuple[str, ...]:
 
 
 def read_list(text: str) -> list[object]:
-    """Return the entries of a list that was sent as one string: JSON, or separated by commas or
-    lines; commas in braces do not separate.
-    """
+    """Return the entries of a list in one string: JSON, or by lines and commas, but in braces."""
     stripped = text.strip()
     if stripped[:1] == "[" and stripped[-1:] == "]":
         try:

@@ -94,16 +94,6 @@ def test_answers_and_errors_pass_unchanged(server):
     assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
 
-def test_a_server_without_streamable_http_is_reached_by_the_older_transport(server):
-    async def talk(line):
-        hello = await line.greet()
-        return hello, await line.ask(call(2, "cortex_exact", query="rotate"))
-
-    hello, answer = bridged(f"{server.url}/not-there", talk)
-    assert hello["result"]["serverInfo"]["name"] == "cortex"
-    assert orjson.loads(answer["result"]["content"][0]["text"])["results"]
-
-
 def test_the_newest_protocol_passes_without_a_handshake(server):
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL_VERSIONS[-1],
@@ -316,12 +306,11 @@ def named(client):
     return INITIALIZE | {"params": INITIALIZE["params"] | {"clientInfo": {"name": client, "version": "1"}}}
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/not-there"], ids=["streamable", "older"])
 @pytest.mark.parametrize(
     ("client", "query", "is_agent"),
     [("claude-code", "", True), ("a-client", "?for=agent", True), ("a-client", "", False)],
 )
-def test_an_agent_behind_a_bridge_gets_its_list_and_text(server, path, client, query, is_agent):
+def test_an_agent_behind_a_bridge_gets_its_list_and_text(server, client, query, is_agent):
     async def talk(line):
         hello = await line.ask(named(client))
         await line.bridge.take(INITIALIZED)
@@ -331,7 +320,7 @@ def test_an_agent_behind_a_bridge_gets_its_list_and_text(server, path, client, q
             await line.ask(call(3, "cortex_exact", query="rotate")),
         )
 
-    hello, listed, answer = bridged(f"{server.url}{path}{query}", talk)
+    hello, listed, answer = bridged(f"{server.url}/mcp{query}", talk)
     assert ("cortex_uses" in hello["result"]["instructions"]) == is_agent
     assert ("cortex_graph" not in str(listed)) == is_agent
     assert answer["result"]["content"][0]["text"].startswith("{") != is_agent

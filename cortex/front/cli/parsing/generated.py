@@ -108,10 +108,7 @@ PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = {
 
 
 class _Choices(tuple[str, ...]):
-    """Choices for completion.
-
-    The parser refuses none of them: the tool's own check gives a better message.
-    """
+    """Choices for completion; the parser refuses none, as the tool's check has a better message."""
 
     __slots__ = ()
 
@@ -223,10 +220,7 @@ def _declare(tool: Tool, parser: Parser) -> None:
 
 
 def _option_settings(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the parser settings for the option of one argument.
-
-    Values stay text: the tool's own check converts them to numbers.
-    """
+    """Return one option's parser settings. Values stay text, which the tool's check converts."""
     if schema["type"] == "boolean":
         negatable = schema.get("default", False)
         return {"action": argparse.BooleanOptionalAction if negatable else "store_true"}
@@ -311,9 +305,7 @@ def _arguments(tool: Tool, options: Namespace) -> dict[str, Any]:
 
 
 def _say_skipped(tool: Tool, arguments: dict[str, Any]) -> str:
-    """Return the sentence for a first word that is none of its choices, and so the next one; ""
-    where it is a choice, perhaps misspelled.
-    """
+    """Return the sentence for a missing first word; "" where it is a choice, perhaps misspelled."""
     first = tool.form.words[0]
     choices = tool.schema["properties"][first.argument].get("enum", ())
     typed = str(arguments.get(first.argument, ""))
@@ -333,9 +325,7 @@ def _say_extra(tool: Tool, arguments: dict[str, Any]) -> str:
 
 
 def _read_stdin(argument: str) -> str:
-    """Read standard input. Raises BadRequest for a terminal, and for more than STDIN_BYTES_MAX
-    bytes.
-    """
+    """Read standard input. Raises BadRequest for a terminal and above STDIN_BYTES_MAX bytes."""
     if sys.stdin.isatty():
         raise BadRequest(
             f"Pipe in the text for {_option(argument)}, as in `git diff | cortex explore --diff`."

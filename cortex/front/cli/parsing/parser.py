@@ -63,9 +63,7 @@ class Parser(argparse.ArgumentParser):
         self.folders.append(self.add_argument(*names, **settings))
 
     def add_completed(self, kind: str, *names: str, **settings: Any) -> None:
-        """Like add_argument, for a name in the project: "path" or "symbol"; kind "" completes
-        nothing.
-        """
+        """Like add_argument, for a "path" or "symbol" of the project; kind "" completes nothing."""
         action = self.add_argument(*names, **settings)
         if kind:
             self.completions.append((action, kind))
@@ -109,10 +107,7 @@ class Parser(argparse.ArgumentParser):
         return hint_for(match[1], choices)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse the options.
-
-        Ends the process with a usage message where they are wrong (SystemExit, 2).
-        """
+        """Parse the options. Ends the process with a usage message for others (SystemExit, 2)."""
         options, words = self._split(arguments)
         parsed, extra = self.parse_known_args([*options, "--", *words] if words else options)
         if words and "--" in extra:  # the one above: argparse leaves it where no words are declared
@@ -155,9 +150,7 @@ def seconds_of(duration: str, option: str) -> float:
 
 
 class _Setting(argparse.Action):
-    """Sets the variable `const`, (name, value), for this process and its children, as every
-    configuration that they load.
-    """
+    """Sets the variable `const`, (name, value), for all configurations of this process tree."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(nargs=0, **settings)
@@ -177,11 +170,7 @@ def declare_sandbox(parser: Parser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of `cortex`.
-
-    `name` may have several words (`embed serve`); `run` returns the exit code, and raises
-    CortexError.
-    """
+    """One command, its `name` in one or several words; `run` returns the exit code."""
 
     name: str
     help: str
@@ -233,9 +222,7 @@ class Command:
 
 
 def make_tree(
-    commands: Iterable[Command],
-    groups: Mapping[str, str],
-    headings_of: Callable[[str], dict[str, list[str]]],
+    commands: Iterable[Command], groups: Mapping[str, str], headings_of: Callable[[str], dict[str, list[str]]]
 ) -> tuple[Parser, list[Parser]]:
     """Return (a parser of all commands, the parser of each command), for help and completion.
 

@@ -63,9 +63,7 @@ def declare(parser: Parser) -> None:
 
 
 def complete(options: Namespace) -> int:
-    """Print the names with a prefix, one a line; nothing without running workers, for Tab starts
-    none.
-    """
+    """Print the names with a prefix, one a line; nothing without workers, for Tab starts none."""
     with contextlib.suppress(CortexError):
         config = configuration.load(options.project)
         config = replace(config, server=replace(config.server, deadline_s=TAB_S))

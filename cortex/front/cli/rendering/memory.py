@@ -10,12 +10,9 @@ from typing import Any
 
 from cortex.front.cli.rendering.paint import Screen
 from cortex.front.text.lines import StyledLine
-from cortex.front.text.notes import say_ago
+from cortex.front.text.notes import OPERATION_WORDS, say_ago
 from cortex.front.text.values import count
 from cortex.system.terminal import print_text
-
-#: operation in the log → its word for people; the others are such words
-OPERATIONS = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 
 
 def print_node(answer: dict[str, Any]) -> None:
@@ -82,7 +79,7 @@ def print_undone(answer: dict[str, Any]) -> None:
             titles = ", ".join(f"{node['number']}  {node['title']}" for node in nodes)
             print_text(f"{done} note{'s' if len(nodes) > 1 else ''} {titles}")
     if not answer["nodes"]:
-        operation = OPERATIONS.get(answer["what"], answer["what"])
+        operation = OPERATION_WORDS.get(answer["what"], answer["what"])
         print_text(f"Undone: {operation} (operation {answer['undone']}).")
 
 
@@ -180,9 +177,7 @@ def print_findings(answer: dict[str, Any]) -> None:
 
 
 def print_upkeep(answer: dict[str, Any]) -> None:
-    """Print the numbers of a run or dry run, then its single changes where the answer lists
-    them.
-    """
+    """Print the numbers of a run or dry run, then the single changes that the answer lists."""
     if message := answer.get("message"):
         print_text(message)
     for step, numbers in answer.get("steps", {}).items():

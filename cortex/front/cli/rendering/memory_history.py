@@ -6,10 +6,9 @@ import sys
 import time
 from typing import Any
 
-from cortex.front.cli.rendering.memory import OPERATIONS
 from cortex.front.cli.rendering.paint import Screen
 from cortex.front.text.lines import StyledLine
-from cortex.front.text.notes import say_ago
+from cortex.front.text.notes import OPERATION_WORDS, say_ago
 from cortex.system.terminal import print_text
 
 #: characters of a field's value in a list of changes
@@ -33,7 +32,7 @@ def print_history(answer: dict[str, Any]) -> None:
         more = f" and {entry['more']} more" if entry["more"] else ""
         line = StyledLine(
             (f"{entry['id']}  ", "green"),
-            f"{OPERATIONS.get(entry['what'], entry['what'])}, {say_ago(entry['at'], now)}  ",
+            f"{OPERATION_WORDS.get(entry['what'], entry['what'])}, {say_ago(entry['at'], now)}  ",
         )
         line.append(f"{titles}{more}", "dim")
         out.print(line)

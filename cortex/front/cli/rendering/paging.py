@@ -34,9 +34,7 @@ class _TerminalBuffer(io.StringIO):
 
 @contextlib.contextmanager
 def paged(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
-    """Send printed text to the pager, if standard output is a terminal and the text is longer.
-    After an error, print the text as it is.
-    """
+    """Send text that is longer than the terminal to the pager; print it as it is after an error."""
     command = _pager(environ) if sys.stdout.isatty() else ""
     if not command:
         yield

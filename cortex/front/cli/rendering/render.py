@@ -124,9 +124,7 @@ class Progress:
         self._show(now, "indexing", note, (done, self._parts * total))
 
     def serve(self, done: int, total: int, *, waits: bool = False) -> None:
-        """Show the serving of the index: `done` of all `total` files. `waits`: more is still to
-        come.
-        """
+        """Show how much is served: `done` of all `total` files. `waits`: more is still to come."""
         indexed = f"{self._indexed}, " if self._indexed else ""
         note = f"{indexed}{done} of {total} served"
         if waits and done >= total:
@@ -167,9 +165,7 @@ def show_wait() -> Iterator[Callable[[Freshness], None]]:
 
 
 def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:
-    """Return files, chunks, rate and time left, which the first files do not show; when all are
-    read, the next step.
-    """
+    """Return files, chunks, rate, time left (but of the first files); at the end the next step."""
     counts = f"{done} of {total} files, {chunks} chunks"
     if done >= total:
         return f"{counts}, linking names"

@@ -41,7 +41,6 @@ _SPECIAL = re.compile(r'["$`\\!]')
 
 
 def option(argument: str) -> str:
-    """Return the option of a tool's argument."""
     return OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
 
 

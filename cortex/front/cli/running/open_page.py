@@ -82,9 +82,7 @@ def _wait_started(config: Config) -> str:
 
 
 def invite(url: str, token: str) -> str:
-    """Return a link into the server at `url`. Raises Unavailable, and Misconfigured for an invalid
-    URL.
-    """
+    """Return a link into the server at `url`. Raises Unavailable, Misconfigured for a bad URL."""
     import httpx2
 
     from cortex.front.http.access.server_proof import NoProof, NotProven
@@ -106,9 +104,7 @@ def invite(url: str, token: str) -> str:
 
 
 async def _post(url: str, token: str) -> tuple[httpx2.Response, Any]:
-    """Request a link; return the reply and its JSON. Raises the errors of httpx2, of ServerCheck,
-    and ValueError.
-    """
+    """Request a link; return the reply and its JSON. Raises HTTPError, ValueError, NotProven."""
     from cortex.front.http.access.server_proof import ServerCheck
     from cortex.front.mcp.transport.remote_server import make_client
 

@@ -130,7 +130,8 @@ def token(options: Namespace) -> int:
         print_text(f"The token {options.name!r} opens nothing any more.")
     elif options.name or options.read_only:
         name = options.name or "read-only"
-        print(tokens.add_named(name, options.right, _end(options.expires), _read_roots(options.projects)))
+        expires = time.time() + seconds_of(options.expires, "--expires") if options.expires else 0.0
+        print(tokens.add_named(name, options.right, expires, _read_roots(options.projects)))
     elif options.new:
         print(tokens.renew_own())
     else:
@@ -173,8 +174,3 @@ def _say_projects(token: NamedToken) -> str:
     end = f"opens nothing after {'.'.join(map(str, NAMES_UNTIL))}.x" if opens_names() else "opens nothing"
     names = [f"{name} (a name: {end}; make it again by --for FOLDER)" for name in names_of(token)]
     return ", ".join((*folders, *names))
-
-
-def _end(duration: str) -> float:
-    """Return the end of a token in seconds since 1970, 0 for never. Raises BadRequest."""
-    return time.time() + seconds_of(duration, "--expires") if duration else 0.0

@@ -45,9 +45,7 @@ def say_shared_index(config: Config) -> None:
 
 
 def load_whole_project(folder: str | None) -> Config:
-    """Return the configuration of the whole project around `folder`, and print that all of it is
-    served.
-    """
+    """Return the configuration of the project around `folder`; print that all of it is served."""
     config = configuration.load(folder)
     if config.subfolder:
         print_text(f"cortex: {_describe(config)} All of that is served.", file=sys.stderr)

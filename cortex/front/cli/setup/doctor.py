@@ -4,30 +4,26 @@ workers.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
-import json
 import os
 import platform
 import re
 import shlex
 import shutil
-import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from cortex.front.cli.running.sets import SESSIONS
 from cortex.front.cli.setup.key import say_sealed
 from cortex.front.cli.status import faults, memory_state, skip_and_remark_counts
-from cortex.generation.contract import Folder, is_ours, say_waiting, waiting_files
-from cortex.processes import attach, starting
+from cortex.generation.contract import say_waiting, waiting_files
+from cortex.processes import attach, starting, stored_projects
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
-from cortex.settings.folders.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
+from cortex.settings.folders.home import SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.unused import say_unused
 from cortex.system import files, hosts
 from cortex.system.built_from import full_version
@@ -41,10 +37,6 @@ PYTHON_MIN = (3, 11)
 _NAME = re.compile(r"[\w.-]*")
 #: bytes that an index may need at any time
 FREE_BYTES_MIN = 500 * 1024 * 1024
-#: names that an earlier version used in the project, besides chunk and graph files
-OLD_NAMES = ("index", "manifest.json", "run")
-#: bytes of the note that names a cache folder's project: one path
-NOTE_BYTES_MAX = 64 * 1024
 #: cache folders of missing projects that are named
 GONE_NAMED = 5
 
@@ -74,7 +66,6 @@ def examine(project: str | None) -> list[Check]:
         ("network", network),
         ("folders", _folders),
         ("encryption", _encryption),
-        ("old index", _old_index),
         ("cache", _cache),
         ("ignore files", _ignore_files),
         ("sockets", _sockets),
@@ -189,30 +180,6 @@ def _encryption(config: Config) -> tuple[State, str]:
     return ("odd" if amiss else "fine"), sentence
 
 
-def _old_index(config: Config) -> tuple[State, str]:
-    """Report files of an earlier version in the project: they are unused, and the owner may delete
-    them.
-    """
-    folder = config.root / PROJECT_FOLDER
-    if folder.is_symlink():
-        return "fine", "none in the project"
-    left = [name for name in OLD_NAMES if os.path.lexists(folder / name)]
-    left += [kind for kind in ("chunks", "graph") if _has_old_files(config, folder / kind)]
-    if not left:
-        return "fine", "none in the project"
-    names = ", ".join(left)
-    return (
-        "odd",
-        f"{folder} holds files of an earlier version ({names}): they are unused, and may be deleted.",
-    )
-
-
-def _has_old_files(config: Config, folder: Path) -> bool:
-    """Whether a folder has files of ours outside of the chunk folder."""
-    contents = Folder(folder, config.root)
-    return folder != config.chunks_dir and any(is_ours(contents.place(name)) for name in contents.files())
-
-
 def _ignore_files(config: Config) -> tuple[State, str]:
     left_out = skip_and_remark_counts(config.manifest)["left_out"]
     wrong = [reason for reason in left_out if reason.startswith(NO_GLOB)]
@@ -225,40 +192,20 @@ def _ignore_files(config: Config) -> tuple[State, str]:
 
 
 def _cache(_config: Config) -> tuple[State, str]:
-    """Report cache folders of projects that were moved or deleted: nothing removes them by
-    itself.
-    """
+    """Report cache folders of moved or deleted projects: nothing removes them by itself."""
     base = cache_base() / "projects"
     if not base.is_dir():
         return "fine", f"nothing is kept in {base}"
     folders = [base / name for name in sorted(files.names(base))]
-    gone = [folder for folder in folders if (root := _root_of(folder)) and not root.is_dir()]
+    gone = [folder for folder in folders if (root := stored_projects.root_of(folder)) and not root.is_dir()]
     if not gone:
         return "fine", f"every folder in {base} has its project"
-    size = sum(info.st_size for folder in gone for info in _files_below(folder)) / 1e6
+    size = sum(stored_projects.measure(folder)[0] for folder in gone) / 1e6
     names = ", ".join(folder.name for folder in gone[:GONE_NAMED]) + (" …" if len(gone) > GONE_NAMED else "")
     return (
         "odd",
         f"{len(gone)} in {base} ({size:.0f} MB) are of projects that were moved or deleted: {names}.",
     )
-
-
-def _root_of(folder: Path) -> Path | None:
-    """Return the project of a cache folder; None when its note is missing or unreadable."""
-    try:
-        note = json.loads(files.read_ours(folder / "project.json", NOTE_BYTES_MAX))
-        return Path(note["root"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _files_below(folder: Path) -> Iterator[os.stat_result]:
-    with contextlib.suppress(OSError):
-        for name, info in files.entries(folder).items():
-            if stat.S_ISREG(info.st_mode):
-                yield info
-            elif stat.S_ISDIR(info.st_mode):
-                yield from _files_below(folder / name)
 
 
 def _sockets(config: Config) -> tuple[State, str]:

@@ -45,9 +45,7 @@ def declare_install(parser: Parser) -> None:
     declare_uninstall(parser)
     parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
     parser.add_argument(
-        "--prompts",
-        action="store_true",
-        help="experimental: add places of functions to a prompt about code",
+        "--prompts", action="store_true", help="experimental: add places of functions to a prompt about code"
     )
     parser.add_argument(
         "--ask",
@@ -91,18 +89,14 @@ def uninstall(options: Namespace) -> int:
 
 
 def settings_path() -> Path:
-    """Return the path of the settings file; symbolic links are the person's own and are
-    followed.
-    """
+    """Return the path of the settings file, behind symbolic links, which are the person's own."""
     config_dir = os.environ.get("CLAUDE_CONFIG_DIR", "")
     folder = Path(config_dir) if os.path.isabs(config_dir) else Path(user_home()) / ".claude"
     return Path(os.path.realpath(folder / "settings.json"))
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the settings, {} where there is no file. Raises Misconfigured for an invalid file,
-    which must not be overwritten.
-    """
+    """Return the settings, {} without a file. Raises Misconfigured for an invalid one."""
     why = "it has no settings, or its hooks are no lists by event"
     try:
         settings = json.loads(files.read_plain(path, SETTINGS_BYTES_MAX))

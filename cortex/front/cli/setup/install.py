@@ -61,9 +61,7 @@ def install(options: Namespace) -> int:
 
 
 def _ask_about_past_sessions() -> None:
-    """Ask a person at a terminal, once, whether sessions from before are read; no answer is no
-    consent.
-    """
+    """Ask a person at a terminal, once, whether earlier sessions are read; no answer means no."""
     data = configuration.load_data(None)
     if data.settings.sessions != "project" or consent.consent(data.root) or not sys.stdin.isatty():
         return
@@ -106,9 +104,7 @@ def is_installed(agent: Agent) -> bool:
 
 
 def _select(names: Sequence[str], *, in_project: bool) -> list[tuple[Agent, Scope]]:
-    """Return the agents with the scope of each. Raises Misconfigured for a named agent that only
-    has the other scope.
-    """
+    """Return the agents with their scopes. Raises Misconfigured for one that only has the other."""
     agents = [_find(name) for name in names] if names else [agent for agent in AGENTS if is_installed(agent)]
     selected = []
     for agent in agents:

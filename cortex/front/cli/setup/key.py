@@ -9,29 +9,19 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from cortex.front.cli.parsing.parser import Parser
 from cortex.front.cli.rendering.activity import slow_notice
+from cortex.front.cli.setup.hooks import ask_consent
 from cortex.processes import attach
+from cortex.processes.stored_projects import root_of
 from cortex.sealing import keys, places, plain_folder
 from cortex.sealing.recovery import has_recovery
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.folders.home import keep_notes_of_keys, keys_folder
-from cortex.system import files
-from cortex.system.errors import (
-    EXIT_NOTHING,
-    EXIT_OK,
-    EXIT_UNAVAILABLE,
-    CortexError,
-    Misconfigured,
-)
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, CortexError, Misconfigured
 from cortex.system.terminal import escape_controls, print_text
-
-#: bytes of the note that names a folder's project
-NOTE_BYTES_MAX = 65_536
 
 
 def declare_index(parser: Parser) -> None:
@@ -53,9 +43,7 @@ def declare_forget(parser: Parser) -> None:
 
 
 def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
-    """Seal the project from now on, for this process and those that it starts. Raises Misconfigured
-    and Unavailable, with nothing changed.
-    """
+    """Seal the project from now on. Raises Misconfigured and Unavailable, with nothing changed."""
     config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
     with slow_notice("sealing the project"):
@@ -104,9 +92,7 @@ def show_location(options: Namespace) -> int:
 
 def declare_rotate(parser: Parser) -> None:
     parser.add_argument(
-        "--reseal",
-        action="store_true",
-        help="also encrypt each project again, with a new key of its own",
+        "--reseal", action="store_true", help="also encrypt each project again, with a new key of its own"
     )
 
 
@@ -146,9 +132,11 @@ def _reseal(path: str) -> int:
 
 def _stop_open() -> None:
     """Stop the workers of all open projects."""
-    for root in _open_projects():
+    for base in plain_folder.open_folders():
+        root = root_of(Path(base, "home"))
         try:
-            attach.stop(configuration.load(root))
+            if root is not None:
+                attach.stop(configuration.load(root))
         except CortexError as error:
             print_text(f"cortex: {error}", file=sys.stderr)
 
@@ -163,7 +151,7 @@ def forget(options: Namespace) -> int:
     for store in others:
         print_text(_describe_memory_loss(store, is_lost=options.memory))
     print("The sources are not touched.")
-    if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
+    if not (options.yes or ask_consent("Forget the key?")):
         print("Nothing is changed; --yes does it without a question.")
         return EXIT_NOTHING
     _stop_open()
@@ -182,9 +170,7 @@ def _describe_memory_loss(store: Path, *, is_lost: bool) -> str:
 
 
 def say_sealed(config: Config) -> tuple[str, bool]:
-    """Return (sentences on the places of sealed and plain data, whether one of them is a
-    warning).
-    """
+    """Return (sentences on the places of sealed and plain data, whether one is a warning)."""
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
         return f"off: the index of the project is unencrypted in {config.home}; {memory}", is_odd
@@ -221,15 +207,3 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
     if not has_recovery(place.store):
         return f"{sentence}; there is no recovery key for it: `cortex key recovery` makes one", True
     return sentence, False
-
-
-def _open_projects() -> list[str]:
-    """Return the projects with an open plain folder."""
-    roots = []
-    for base in plain_folder.open_folders():
-        try:
-            note = orjson.loads(files.read_ours(Path(base, "home", "project.json"), NOTE_BYTES_MAX))
-            roots.append(str(note["root"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return roots

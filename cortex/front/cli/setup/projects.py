@@ -102,9 +102,7 @@ def declare_clean(parser: Parser) -> None:
 
 
 def clean(options: Namespace) -> int:
-    """Ask, then remove stored projects; return EXIT_NOTHING when a person refuses. Raises
-    BadRequest.
-    """
+    """Ask, then remove stored projects; return EXIT_NOTHING after a refusal. Raises BadRequest."""
     old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
     with slow_notice("`cortex clean`"):
         removable = [

@@ -189,10 +189,7 @@ def _stop(stored: list[StoredProject], data: DataFolder) -> None:
 
 
 def _hooks_to_remove() -> Path | None:
-    """Return the settings of Claude Code that hold hooks of `cortex hook install`, None for none.
-
-    Those of `cortex install` are in its record.
-    """
+    """Return Claude Code's settings if they hold hooks of `cortex hook install`, else None."""
     with contextlib.suppress(CortexError):
         path = hooks.settings_path()
         settings = hooks.read(path)
@@ -227,9 +224,7 @@ def _spared_stores(sealed: Path, data: DataFolder, *, with_notes: bool) -> list[
 
 
 def _forget_keys(sealed: Path, data: DataFolder, *, with_notes: bool) -> list[str]:
-    """Remove the encrypted indexes, and the master key unless encrypted notes stay. Return
-    sentences about what stays.
-    """
+    """Remove sealed indexes, and the master key unless sealed notes stay; return what stays."""
     from cortex.sealing import keys, plain_folder
 
     spared = _spared_stores(sealed, data, with_notes=with_notes)

@@ -35,9 +35,7 @@ def declare_recover(parser: Parser) -> None:
 
 
 def encrypt(options: Namespace) -> int:
-    """Seal memory from now on, and print a recovery key. Raises CortexError; the next start
-    completes an interrupted run.
-    """
+    """Seal memory and print a recovery key; the next start completes an interrupted run."""
     from cortex.memory.store.driver import sqlcipher
     from cortex.memory.store.sealed import seal_folder
 
@@ -85,9 +83,7 @@ def show_recovery(options: Namespace) -> int:
 
 
 def recover_memory(options: Namespace) -> int:
-    """Open memory with its recovery key, from the terminal or standard input. Raises
-    CortexError.
-    """
+    """Open memory with its recovery key, from the terminal or standard input."""
     data = _load_data(options)
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
@@ -106,9 +102,7 @@ def _show_recovery(data: DataFolder) -> None:
 
 
 def _run_exclusively(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
-    """Run `work` while no worker has the folder. Raises Occupied where workers are started again
-    and again.
-    """
+    """Run `work` while no worker has the folder. Raises Occupied where workers keep starting."""
     for left in reversed(range(TRIES)):
         attach.stop(data)
         try:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cortex.front.cli.parsing.parser import Parser
+from cortex.front.cli.setup.hooks import ask_consent
 from cortex.generation.contract import project_files, say_waiting
 from cortex.settings.config import TRUST_ALL, read_project
 from cortex.settings.consent import chunk_consent
@@ -36,9 +37,7 @@ def declare(parser: Parser) -> None:
 
 
 def trust(options: Namespace) -> int:
-    """Show the settings and files, and ask; return EXIT_NOTHING when a person refuses. Raises
-    Misconfigured.
-    """
+    """Show the settings and files, and ask; return EXIT_NOTHING after a refusal."""
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         revoked = [consent.revoke(root), chunk_consent.revoke_chunk_consent(root)]
@@ -109,9 +108,7 @@ def describe_files(
 
 
 def describe(file: ProjectFile) -> list[str]:
-    """Return lines with each setting, its value in ASCII, which no terminal obeys, and its
-    effect.
-    """
+    """Return lines with each setting, its value in ASCII (safe for a terminal), and its effect."""
     place = ascii(str(project_config(file.root)))[1:-1]
     if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]
@@ -131,8 +128,4 @@ def _agrees(question: str) -> bool:
             "`cortex trust` asks a person, and there is no terminal; run it in one. For "
             f"settings, --yes counts as well; for files of other programs, {VARIABLE}=1."
         )
-    try:
-        answer = input(f"{question} [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")
+    return ask_consent(question)

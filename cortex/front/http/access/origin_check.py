@@ -22,19 +22,14 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:,@/\[\]]+))(?::[0-9]{1,5})?")
 
 @dataclass(frozen=True, slots=True)
 class OriginCheck:
-    """`host`: the address that the server listens on; `names`: its other names; `scheme`: "http" or
-    "https", as clients see it.
-    """
+    """`host`: the server's address; `names`: further ones; `scheme`: http or https for clients."""
 
     host: str
     names: tuple[str, ...] = ()
     scheme: str = "http"
 
     def refusal(self, hosts: Sequence[str], origins: Sequence[str]) -> str:
-        """Return one sentence for a refused request, "" for an accepted one.
-
-        `hosts`, `origins`: the values of all Host and Origin headers.
-        """
+        """Return why a request is refused, or ""; `hosts`, `origins`: all values of the headers."""
         if len(hosts) != 1 or not self.is_ours(hosts[0]):
             return "The Host of the request is not this server."
         if any(origin.lower() != f"{self.scheme}://{hosts[0].lower()}" for origin in origins):
@@ -42,9 +37,7 @@ class OriginCheck:
         return ""
 
     def is_ours(self, host: str) -> bool:
-        """Whether a Host is a name of this machine or an address. A foreign name may point here, an
-        address may not.
-        """
+        """Whether a Host is a name of this machine or an address; a foreign name may point here."""
         parsed = _HOST.fullmatch(host.lower())
         if parsed is None:
             return False

@@ -195,9 +195,7 @@ def digest_of(token: str) -> str:
 
 
 class Tokens:
-    """The tokens that a server accepts: its user's and the named ones; files are read again when
-    they change.
-    """
+    """The tokens that a server accepts, its user's and named ones; changed files are read again."""
 
     def __init__(self, token: str) -> None:
         """`token`: the user's, until its file changes."""
@@ -219,16 +217,11 @@ class Tokens:
         return self._find(lambda digest: hmac.compare_digest(wanted, digest.encode()))[0]
 
     def digest_with(self, mark: str, mark_of: Callable[[str], str]) -> str:
-        """Return the digest of the token with this mark. `mark_of`: the mark of a digest.
-
-        Raises WrongToken.
-        """
+        """Return the token's digest with this mark; `mark_of`: digest → mark. Raises WrongToken."""
         return self._find(lambda digest: hmac.compare_digest(mark, mark_of(digest)))[1]
 
     def _find(self, matches: Callable[[str], bool]) -> tuple[Bearer, str]:
-        """Return the bearer and the digest that match; all digests are compared, each in constant
-        time. Raises WrongToken.
-        """
+        """Return bearer and digest that match, all compared in constant time. Raises WrongToken."""
         match: tuple[Bearer, str] | None = None
         ended = ""
         own_digest = self._current_own()
@@ -247,9 +240,7 @@ class Tokens:
         return match
 
     def _current_own(self) -> str:
-        """Return the digest of the user's token, "" for none. A changed file is read again; the
-        environment takes precedence.
-        """
+        """Return the digest of the user's token, or ""; the environment wins over the file."""
         stamp = _file_stamp(self._place)
         if stamp != self._own_stamp:
             self._own_digest, self._own_stamp = "", stamp
@@ -278,9 +269,7 @@ class _AddressFailures:
 
 
 class Failures:
-    """Counts of wrong tokens by address, so that one client does not slow down another. A right
-    token never waits.
-    """
+    """Counts of wrong tokens by address: no client slows another, and a right token never waits."""
 
     def __init__(self) -> None:
         self._failing: OrderedDict[str, _AddressFailures] = OrderedDict()
@@ -324,9 +313,7 @@ def _check_token(token: str, where: str) -> str:
 
 
 def _create(place: Path, token: str) -> str:
-    """Create the file of the token and return the token. Raises FileExistsError, and Misconfigured
-    when it cannot be written.
-    """
+    """Create the file of the token; return the token. Raises FileExistsError, Misconfigured."""
     try:
         files.make_folder(place.parent, anywhere=True)
         files.create(place, token.encode())

@@ -17,7 +17,7 @@ from typing import Any
 
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.lines.current_lines import read_file
-from cortex.front.http.page.frame import Action, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, number_in, text_of
 from cortex.front.http.page.parts import code, sources
 from cortex.generation.manifest import Entry
 from cortex.settings.config import Config
@@ -43,9 +43,7 @@ NAME_CHARS_MAX, NUMBER_MAX = 200, 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """One folder (`path` ends with /) or file of the tree. `hidden`: entries of the same folder
-    that are not shown.
-    """
+    """A folder (path ends with /) or file of the tree; `hidden`: siblings that are not shown."""
 
     path: str
     depth: int
@@ -76,7 +74,7 @@ async def show(visit: Visit) -> dict[str, Any]:
     }
     if not is_file:
         return values
-    first = _number(visit.query.get("from", ""))
+    first = max(1, number_in(visit.query.get("from", ""), 1))
     lines = await asyncio.to_thread(_read, config, path, entries[path])
     shown = await asyncio.to_thread(_coloured, lines, sources.language(path), first)
     following = first + LINES_MAX
@@ -100,9 +98,7 @@ async def outline(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"changed"}: the commit that last changed the lines `first` to `last`, "" where git
-    does not tell in time.
-    """
+    """Return {"changed"}: the last commit of the lines, "" where git does not tell in time."""
     path, entry = await _listed(visit, body)
     config = visit.hosted.config
     first = _line_of(body, "first")
@@ -113,9 +109,7 @@ async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def blame(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"runs"} of the page that begins with line `first`: [first line, last line, commit],
-    none where git does not tell in time.
-    """
+    """Return {"runs"}: [first line, last line, commit] each; none where git is too slow."""
     path, entry = await _listed(visit, body)
     lines = await asyncio.to_thread(_read, visit.hosted.config, path, entry)
     commits = await _blamed(visit.hosted.config.root, path)
@@ -162,9 +156,7 @@ async def symbol(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _definitions(visit: Visit, path: str, number: int, name: str) -> list[dict[str, Any]]:
-    """Return the definitions that a name on a line means: the call's target in the graph, the
-    definition around the line, or all of that name.
-    """
+    """Return the meanings of a name on a line: by its call, the definition around, or by name."""
 
     async def ask(operation: str, target: str, **more: Any) -> dict[str, Any]:
         arguments = {"operation": operation, "target": target, "include_context": False, "detail": "full"}
@@ -276,11 +268,6 @@ def _parents(folder: str) -> list[tuple[str, str]]:
 @functools.lru_cache(maxsize=4)
 def _commits(root: Path) -> Commits:
     return Commits(root, BLAME_S)
-
-
-def _number(text: str) -> int:
-    """Return the number of a line in an address; 1 for none."""
-    return max(1, int(text[:7])) if text.isascii() and text.isdecimal() else 1
 
 
 def _line_of(body: Mapping[str, Any], name: str) -> int:

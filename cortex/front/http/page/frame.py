@@ -168,6 +168,11 @@ def ago(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
+def number_in(text: str, default: int) -> int:
+    """Return the number in a parameter of a URL; `default` for anything else."""
+    return int(text[:9]) if text.isascii() and text.isdecimal() else default
+
+
 def text_of(body: Mapping[str, Any], name: str, default: str = "") -> str:
     """Return a text field of an action's body. Raises BadRequest for another type."""
     value = body.get(name, default)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Action, View, Visit, form_address, text_of
+from cortex.front.http.page.frame import Action, View, Visit, form_address, number_in, text_of
 from cortex.system.errors import BadRequest
 from cortex.terms.code.ambiguous_candidates import candidates_of
 
@@ -70,12 +70,11 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 def _read_query(query: Mapping[str, str]) -> GraphQuery:
     way = query.get("way", "around")
-    depth = query.get("depth", "")
     return GraphQuery(
         query.get("of", "").strip(),
         way if way in WAYS else "around",
         query.get("to", "").strip(),
-        min(max(int(depth[:3]), 1), LEVELS_MAX) if depth.isascii() and depth.isdecimal() else LEVELS,
+        min(max(number_in(query.get("depth", ""), LEVELS), 1), LEVELS_MAX),
     )
 
 
@@ -199,9 +198,7 @@ def _empty_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _for_people(sentence: str) -> str:
-    """Return the sentences of an answer that name no tool or argument of agents: the page has
-    controls of its own for them.
-    """
+    """Return the sentences that name no agents' tool or argument: the page has its own controls."""
     sentences = re.split(r"(?<=[.;]) ", sentence)
     plain = " ".join(clause for clause in sentences if not _AGENTS_WORDS.search(clause)).strip()
     return re.sub(r";$", ".", plain)
@@ -213,9 +210,7 @@ def _hidden_count(answer: Mapping[str, Any]) -> int:
 
 
 def _center(target: str, itself: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the row of the queried symbol. For a type or a file, the path to itself may name a
-    member instead.
-    """
+    """Return the row of the symbol; for a type or a file the path to itself may name a member."""
     node = itself[0]["node"]
     return _node(node if node["id"] == target else {"id": target, "kind": "", "file": node.get("file", "")})
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Action, View, Visit, form_address, text_of
+from cortex.front.http.page.frame import Action, View, Visit, form_address, number_in, text_of
+from cortex.front.text.notes import OPERATION_WORDS
 from cortex.front.tools.memory.fence import unfenced
 from cortex.system.errors import BadRequest, CortexError, NotFound
 
@@ -50,7 +51,12 @@ async def show(visit: Visit) -> Fields:
     tab = tab if tab in TABS else "notes"
     filters = {name: query.get(name, "") for name in ("q", "kind", "tag", "since", "until")}
     values: Fields = {"tab": tab, "tabs": TABS, "kinds": KINDS, "asked": filters, "found": {}, "fault": ""}
-    values |= {"note": None, "states": _STATES, "what": WHAT, "there": "cortex_store" in visit.hosted.tools}
+    values |= {
+        "note": None,
+        "states": _STATES,
+        "what": OPERATION_WORDS,
+        "there": "cortex_store" in visit.hosted.tools,
+    }
     values["pair"] = ()
     if not values["there"]:
         return values
@@ -80,26 +86,24 @@ async def _notes(visit: Visit, query: Query) -> Fields:
         answer = await visit.call("memory_search", filters | {"query": question, "limit": NOTES})
         rows = [_note_row(row) for row in answer["results"]]
         return {"days": [("", rows)] if rows else [], "next": None, "previous": None}
-    offset = _number(query.get("offset", ""))
+    offset = number_in(query.get("offset", ""), 0)
     span = {"since": query.get("since", ""), "until": query.get("until", "")}
     page = {"limit": NOTES, "offset": offset, "newest_first": True}
     answer = await visit.call("memory_timeline", filters | span | page)
     rows = [_note_row(row) for row in answer["items"]]
-    return {
-        "days": [(day, list(some)) for day, some in groupby(rows, key=lambda row: row["at"][:10])],
-        "next": answer.get("next_offset"),
-        "previous": max(0, offset - NOTES) if offset else None,
-    }
+    days = [(day, list(some)) for day, some in groupby(rows, key=lambda row: row["at"][:10])]
+    return {"days": days} | _pages_beside(answer, offset, NOTES)
+
+
+def _pages_beside(answer: Fields, offset: int, limit: int) -> Fields:
+    """Return the offsets of the pages beside that of an answer; None where there is none."""
+    return {"next": answer.get("next_offset"), "previous": max(0, offset - limit) if offset else None}
 
 
 def _note_row(row: Mapping[str, Any]) -> Fields:
     body = unfenced(row.get("body") or "")
     defaults = {"state": "", "flagged": "", "score": None}
     return defaults | dict(row) | {"body": body, "at": row.get("at") or row.get("created_at", "")}
-
-
-#: name of an operation → the word on the page, if it differs
-WHAT = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 
 
 async def _note(visit: Visit, number: str) -> Fields | None:
@@ -155,36 +159,27 @@ _UNSAID = dict.fromkeys(("flagged", "changed", "gone", "moved", "occurred_at", "
 
 async def _candidates(visit: Visit, query: Query) -> Fields:
     """Return {"rows", "withheld", "next", "previous"}: sentences of sessions."""
-    offset, limit = _number(query.get("offset", "")), CANDIDATES if visit.is_local else CANDIDATES_FAR
+    offset, limit = number_in(query.get("offset", ""), 0), CANDIDATES if visit.is_local else CANDIDATES_FAR
     answer = await visit.call("memory_candidates", {"offset": offset, "limit": limit}, as_person=True)
-    return {
-        "rows": answer["candidates"],
-        "withheld": answer.get("withheld", 0),
-        "next": answer.get("next_offset"),
-        "previous": max(0, offset - limit) if offset else None,
-    }
+    rows = {"rows": answer["candidates"], "withheld": answer.get("withheld", 0)}
+    return rows | _pages_beside(answer, offset, limit)
 
 
 async def _sessions(visit: Visit, query: Query) -> Fields:
     """Return {"session", "next", "previous"} for one session, else {"rows", "next", "previous"}."""
     if session := query.get("session", ""):
-        offset = _number(query.get("offset", ""))
+        offset = number_in(query.get("offset", ""), 0)
         arguments = {"session_id": session, "offset": offset, "limit": EXCHANGES}
         answer = await visit.call("memory_session", arguments)
-        previous = max(0, offset - EXCHANGES) if offset else None
-        return {"session": answer, "next": answer.get("next_offset"), "previous": previous}
+        return {"session": answer} | _pages_beside(answer, offset, EXCHANGES)
     if question := query.get("q", "").strip():
         answer = await visit.call("search_sessions", {"query": question, "limit": SESSIONS})
         rows = [row | {"pieces": _pieces(unfenced(row["snippet"]))} for row in answer["results"]]
         return {"rows": rows, "next": None, "previous": None}
-    offset = _number(query.get("offset", ""))
+    offset = number_in(query.get("offset", ""), 0)
     answer = await visit.call("list_sessions", {"limit": SESSIONS, "offset": offset, "max_tokens": TOKENS})
     rows = [row | {"pieces": [], "at": row["last_msg_at"]} for row in answer["results"]]
-    return {
-        "rows": rows,
-        "next": answer.get("next_offset"),
-        "previous": max(0, offset - SESSIONS) if offset else None,
-    }
+    return {"rows": rows} | _pages_beside(answer, offset, SESSIONS)
 
 
 def _pieces(snippet: str) -> list[tuple[str, bool]]:
@@ -204,7 +199,7 @@ async def _quality(visit: Visit, _query: Query) -> Fields:
 
 async def _trends(visit: Visit, query: Query) -> Fields:
     """Return {"trends", "stats", "days", "by", "spans", "grouped", "plot": JSON for the module}."""
-    days, by = _number(query.get("days", "")) or 30, query.get("by", "day")
+    days, by = number_in(query.get("days", ""), 30), query.get("by", "day")
     days, by = min(max(days, 1), 365), by if by in GROUPED else "day"
     trends, stats = await asyncio.gather(
         visit.call("get_temporal_trends", {"days": days, "group_by": by, "max_tokens": TOKENS}),
@@ -328,11 +323,6 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields],
 }
 #: changes without a button that takes them back
 _FINAL = frozenset(("undo", "take", "drop"))
-
-
-def _number(text: str) -> int:
-    """Return a number from a URL, 0 for anything else."""
-    return int(text[:9]) if text.isascii() and text.isdecimal() else 0
 
 
 VIEW = View(

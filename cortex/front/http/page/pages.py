@@ -114,7 +114,11 @@ class Pages:
         hosted = self._projects.find(request.query_params.get(PROJECT, ""), bearer)
         names = tuple(self._projects.names(bearer))
         client = request.client.host if request.client is not None else ""
-        is_local = bearer.has_right("admin") and self._scheme == "http" and is_loopback(_url(client))
+        is_local = (
+            bearer.has_right("admin")
+            and self._scheme == "http"
+            and is_loopback(f"http://[{client}]" if ":" in client else f"http://{client}")
+        )
         texts = self._texts if hosted.config.sealing is not None else None
         query = dict(request.query_params)
         if texts is not None:
@@ -154,7 +158,3 @@ def _frame_values(view: View, visit: Visit) -> dict[str, Any]:
 
 def _visit_values(visit: Visit) -> dict[str, Any]:
     return {"visit": visit, "address": visit.address}
-
-
-def _url(host: str) -> str:
-    return f"http://[{host}]" if ":" in host else f"http://{host}"

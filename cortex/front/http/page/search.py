@@ -21,6 +21,7 @@ from cortex.front.http.page.parts.query_filters import (
     narrow,
     read_filters,
 )
+from cortex.front.text.values import count
 from cortex.query.leaf import whole_words
 from cortex.system.errors import BadRequest
 
@@ -76,8 +77,6 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One result for the page."""
-
     file: str
     line: int
     title: str
@@ -146,7 +145,8 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     name = _NAME.fullmatch(query) if way == "words" and not switches else None
     try:
         answer, rows = await asyncio.gather(
-            visit.call(tool, arguments), _definitions(visit, name[1], arguments) if name else _no_rows()
+            visit.call(tool, arguments),
+            _definitions(visit, name[1], arguments) if name else asyncio.sleep(0, []),
         )
     except BadRequest as error:
         return nothing | {"fault": str(error)}
@@ -178,9 +178,7 @@ async def completions(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 def _facets(
     counted: Mapping[str, Mapping[str, int]], query: str
 ) -> list[tuple[str, list[tuple[str, int, str]]]]:
-    """Return (title, (name, number of results, query with this filter)) of each facet that parts
-    the results.
-    """
+    """Return (title, (name, results, query with the filter)) of each facet that parts them."""
     return [
         (title, [(name, count, narrow(query, filter_name, name)) for name, count in counts.items()])
         for title, filter_name in (("languages", "lang"), ("folders", "path"))
@@ -222,14 +220,8 @@ def _question(
     return "cortex_exact", arguments | {"query": " ".join([query, *(f"{name}:yes" for name in switches)])}
 
 
-async def _no_rows() -> list[dict[str, Any]]:
-    return []
-
-
 async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the results that define a name as written, source code before tests: a reader of code
-    looks for them first.
-    """
+    """Return results that define a name, code before tests, as readers look for them first."""
     wanted = {"query": f"{name} symbols:{name}", "limit": RESULTS_MAX, "facets": False}
     rows = (await visit.call("cortex_exact", {**arguments, **wanted}))["results"]
     defining = [row for row in rows if name in row["chunk"]["metadata"].get("symbols", ())]
@@ -238,9 +230,7 @@ async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
-    """Return the rows with those of one file after its best; rows of "Show more" stay behind the
-    first ones.
-    """
+    """Return the rows with those of a file after its best; rows of "Show more" stay behind."""
     groups: dict[tuple[bool, str], list[ResultRow]] = {}
     for at, row in enumerate(rows):
         groups.setdefault((at >= RESULTS_MAX, row.file), []).append(row)
@@ -337,21 +327,14 @@ def _structure_rows(rows: list[dict[str, Any]], language: str) -> list[ResultRow
             (language, f"column {row['column']}"),
             "",
             code.lines_of(row["text"], language, row["start_line"], [(0, len(row["text"]))]),
-            [Bar("matches the pattern", _length(row), 0.0), *_variables(row)],
+            [
+                Bar("matches the pattern", count(row["end_line"] - row["start_line"] + 1, "line"), 0.0),
+                *(Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()),
+            ],
             bool(row.get("stale")),
         )
         for row in rows
     ]
-
-
-def _length(row: Mapping[str, Any]) -> str:
-    lines = row["end_line"] - row["start_line"] + 1
-    return "1 line" if lines == 1 else f"{lines} lines"
-
-
-def _variables(row: Mapping[str, Any]) -> list[Bar]:
-    """Return the match of each variable in the pattern."""
-    return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
 VIEW = View(

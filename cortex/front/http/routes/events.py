@@ -108,9 +108,7 @@ async def _workers(hosted: Hosted) -> dict[str, str] | None:
 
 
 async def _memory(link: ClientLink, before: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the last change number of memory and the notes changed since `before`; None without
-    changes, and while memory does not answer.
-    """
+    """Return memory's last change number and the notes changed since; None for none, no answer."""
     reached = -1 if before is None else before["reached"]
     with contextlib.suppress(CortexError):
         answer = await link.call(CHANGES, {"after": reached})

@@ -121,9 +121,7 @@ class Sessions(StreamableHTTPSessionManager):
 
 
 class ProjectServer:
-    """MCP of one project for one audience (None: that of each client's name): its server and the
-    manager of sessions.
-    """
+    """MCP of a project for one audience (None: by the client's name): server and its sessions."""
 
     def __init__(
         self, hosted: Hosted, projects: Projects, audience: Audience | None, managers: WeakSet[Sessions]
@@ -195,9 +193,7 @@ class Transports:
         return self._projects.find(QueryParams(scope["query_string"]).get("project", ""), scope["bearer"])
 
     async def _project_server(self, hosted: Hosted, scope: Scope) -> ProjectServer:
-        """Return the server of a project for the audience that `for` of the URL names. Raises
-        BadRequest.
-        """
+        """Return the server for the audience that `for` of the URL names. Raises BadRequest."""
         name = QueryParams(scope["query_string"]).get("for", "")
         audience: Audience | None = None if not name else check_audience(name)
         project_server = hosted.resources.get(f"mcp {name}")

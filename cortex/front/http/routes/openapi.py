@@ -70,9 +70,7 @@ class OpenApiRoutes:
 
 
 def openapi(hosted: Hosted) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of the routes with POST and GET; MCP describes itself, and
-    pages are for people.
-    """
+    """Return the OpenAPI 3.1 document of the routes with POST and GET, but MCP's and the page's."""
     of = [{"name": PROJECT, "in": "query", "required": False, "schema": {"type": "string"}}]
     search = SEARCH.schema | {"properties": SEARCH.schema["properties"] | {PROJECT: {"type": "string"}}}
     health, named = responses.HEALTH, {"parameters": of}

@@ -205,12 +205,12 @@ class Bridge:
 
     def _listen(self) -> None:
         """Begin to pass on the server's messages that answer no request."""
-        if self._server.has_event_stream and (self._listening is None or self._listening.done()):
+        if self._server.session and (self._listening is None or self._listening.done()):
             self._listening = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
         last, pause = "", PAUSE_S
-        while self._server.has_event_stream:
+        while self._server.session:
             try:
                 async for number, data in self._server.listen(last):
                     last, pause = number or last, PAUSE_S

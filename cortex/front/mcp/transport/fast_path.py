@@ -106,10 +106,7 @@ class AnswerWriter(Protocol):
 
 
 class FastPath:
-    """Reads the lines of a client, answers those that need no SDK, and yields the others for it.
-
-    Use it in one event loop.
-    """
+    """Reads a client's lines, answers those that need no SDK, yields the others."""
 
     def __init__(
         self,

@@ -167,10 +167,7 @@ def _check_with_sdk(text: str, number: str | int | None) -> None:
 
 
 def find_id(text: str) -> str | int | None:
-    """Return the id of an unreadable request; None if it is not clear.
-
-    A message without a method may be an answer with an id of ours: None.
-    """
+    """Return the id of an unreadable request, None if not clear (an answer has our ids)."""
     depth, number, asks = 0, None, False
     key = colon = value = end = ""
     for match in _TOKEN.finditer(text[:HEAD_BYTES]):

@@ -77,13 +77,9 @@ class RemoteServer:
         self._http = make_client(url, headers=headers, timeout=timeout)
         #: for protocols of the handshake: the session, and the protocol version
         self.session = self.version = ""
-        #: for a server without Streamable HTTP
-        self._older: OlderTransport | None = None
 
     async def close(self) -> None:
-        if self._older is not None:
-            await self._older.close()
-        elif self.session:
+        if self.session:
             with contextlib.suppress(httpx2.HTTPError, TimeoutError, NotProven, NoProof):
                 async with asyncio.timeout(CONNECT_S):
                     await self._http.delete(self.url, headers=self._headers({}), extensions=self._checked)
@@ -91,9 +87,6 @@ class RemoteServer:
 
     async def send(self, message: Message, say: Say | None = None) -> None:
         """Send one message, and pass on its answer. Raises ConnectionLost and Denied."""
-        if self._older is not None:
-            await self._send_older(self._older, message, say or self._say)
-            return
         asks = "method" in message and "id" in message
         raw = orjson.dumps(message)
         headers = self._headers(message) | {"Content-Type": "application/json"}
@@ -103,36 +96,14 @@ class RemoteServer:
                 "POST", self.url, content=raw, headers=headers, extensions=self._checked
             ) as reply,
         ):
-            if message.get("method") == "initialize" and reply.status_code in (404, 405):
-                query = urllib.parse.urlsplit(self.url)._replace(scheme="", netloc="", path="sse").geturl()
-                self._older = OlderTransport(self._http, urllib.parse.urljoin(self.url, query), self._checked)
-                await self._send_older(self._older, message, say or self._say)
-                return
             await _check(reply, bool(self.session))
             if message.get("method") == "initialize":
                 self.session = reply.headers.get("mcp-session-id", "")
             if asks and not await self._pass_on(reply, message, say or self._say):
                 raise ConnectionLost("The server ended before it answered.", sent=True)
 
-    @property
-    def has_event_stream(self) -> bool:
-        """Whether the server has a stream for messages that answer no request."""
-        return bool(self.session) and self._older is None
-
-    async def _send_older(self, older: OlderTransport, message: Message, say: Say) -> None:
-        try:
-            async with self._network_faults():
-                await older.send(message, say)
-        except ConnectionLost:
-            self.session = ""
-            raise
-        if message.get("method") == "initialize":
-            self.session = "older"
-
     async def listen(self, last: str) -> AsyncIterator[tuple[str, str]]:
-        """Yield (id, message) of each event that answers no request, after the event `last`. Raises
-        ConnectionLost and Denied.
-        """
+        """Yield (id, message) of events after `last` that answer no request. Raises as `send`."""
         headers = self._headers({}) | {"Accept": "text/event-stream"}
         headers |= {"Last-Event-ID": last} if last else {}
         async with (
@@ -150,7 +121,7 @@ class RemoteServer:
             answer = orjson.loads(await _read_bounded(reply))
             if not isinstance(answer, dict):
                 raise ConnectionLost("The server's answer is no message of MCP.", sent=True)
-            await say(_line(answer | {"id": message["id"]}))
+            await say(orjson.dumps(answer | {"id": message["id"]}).decode() + "\n")
             return True
         async for event in _events(reply):
             if not event.data:
@@ -217,94 +188,6 @@ class _SocketFirst(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         for transport in filter(None, (self._by_socket, self._by_port)):
             await transport.aclose()
-
-
-class OlderTransport:
-    """The older transport, HTTP+SSE: all answers come on one stream, which also names the URL for
-    messages. Use it in one event loop.
-    """
-
-    def __init__(self, http: httpx2.AsyncClient, url: str, extensions: dict[str, Any]) -> None:
-        """`extensions`: those of each request."""
-        self._http, self._url, self._extensions = http, url, extensions
-        self._reading: asyncio.Task[None] | None = None
-        self._place: asyncio.Future[str] | None = None
-        #: id of a request → the function that sends its answer to the client; future of its end
-        self._waiting: dict[Any, tuple[Say, asyncio.Future[None]]] = {}
-
-    async def close(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
-
-    async def send(self, message: Message, say: Say) -> None:
-        """Post a message, and return when it is answered. Raises ConnectionLost, Denied and the
-        errors of httpx2.
-        """
-        place = await self._open(say)
-        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        asks = "method" in message and "id" in message
-        if asks:
-            self._waiting[message["id"]] = (say, answered)
-        try:
-            async with self._http.stream("POST", place, json=message, extensions=self._extensions) as reply:
-                await _check(reply, False)
-            if asks:
-                await answered
-        finally:
-            self._waiting.pop(message.get("id"), None)
-
-    async def _open(self, say: Say) -> str:
-        """Open the stream if needed; return the URL for messages."""
-        if self._reading is None or self._reading.done():
-            self._place = asyncio.get_running_loop().create_future()
-            self._reading = asyncio.create_task(self._read(self._place, say))
-        assert self._place is not None
-        either: list[asyncio.Future[Any]] = [self._place, self._reading]
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not self._place.done():
-            self._reading.result()  # raises its error
-            raise ConnectionLost("The server ended before it answered.", sent=False)
-        return self._place.result()
-
-    async def _read(self, place: asyncio.Future[str], say: Say) -> None:
-        try:
-            headers = {"Accept": "text/event-stream"}
-            async with self._http.stream(
-                "GET", self._url, headers=headers, extensions=self._extensions
-            ) as reply:
-                await _check(reply, False)
-                async for event in _events(reply):
-                    if event.event == "endpoint" and not place.done():
-                        place.set_result(self._check_place(event.data))
-                    elif event.data:
-                        await self._pass_message(event.data, say)
-        except httpx2.SSEError:
-            for _, answered in self._waiting.values():
-                if not answered.done():
-                    answered.set_exception(Denied(TOO_LARGE))
-            raise
-        finally:
-            for _, answered in self._waiting.values():
-                if not answered.done():
-                    answered.set_exception(ConnectionLost("The connection broke.", sent=True))
-
-    def _check_place(self, place: str) -> str:
-        """Return the absolute URL. Raises Denied for another server: the token would go there."""
-        url = urllib.parse.urljoin(self._url, place)
-        if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
-            raise Denied("The server redirects messages to another server; that is refused.")
-        return url
-
-    async def _pass_message(self, data: str, say: Say) -> None:
-        number = None
-        with contextlib.suppress(ValueError, AttributeError):
-            message = orjson.loads(data)
-            number = message.get("id") if "method" not in message else None
-        to, answered = self._waiting.get(number, (say, None))
-        await to(data + "\n")
-        if answered is not None and not answered.done():
-            answered.set_result(None)
 
 
 def check_url(url: str) -> str:
@@ -393,10 +276,6 @@ def _answers(data: str, number: Any) -> bool:
         message = orjson.loads(data)
         return "method" not in message and message.get("id") == number
     return False
-
-
-def _line(message: Message) -> str:
-    return orjson.dumps(message).decode() + "\n"
 
 
 def _header_value(name: str) -> str:

@@ -50,10 +50,7 @@ async def cortex_exact(
     query: Annotated[str, Meta(description="In the syntax above.")],
     limit: Limit = LIMIT,
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
-    match_type: Annotated[
-        MatchKind | None,
-        Meta(description="For a query without operators."),
-    ] = None,
+    match_type: Annotated[MatchKind | None, Meta(description="For a query without operators.")] = None,
     chunk_types: ChunkTypes = (),
     tags: Tags = (),
     paths: Paths = (),

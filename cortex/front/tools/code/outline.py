@@ -29,10 +29,7 @@ FORMS = {
 async def cortex_outline(
     context: QueryContext,
     *,
-    path: Annotated[
-        str,
-        Meta(description="File or folder; empty for the project."),
-    ] = "",
+    path: Annotated[str, Meta(description="File or folder; empty for the project.")] = "",
     max_tokens: MaxTokens = 4_000,
 ) -> dict[str, Any]:
     """Map a file, folder or the project: types, functions and methods with signatures and lines,

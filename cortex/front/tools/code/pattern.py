@@ -26,14 +26,8 @@ FORMS = {
 async def cortex_pattern(
     context: QueryContext,
     *,
-    pattern: Annotated[
-        str,
-        Meta(description="Code; $NAME is one node, $$$NAME any number."),
-    ],
-    language: Annotated[
-        str,
-        Meta(description="python, go, typescript, tsx, …"),
-    ],
+    pattern: Annotated[str, Meta(description="Code; $NAME is one node, $$$NAME any number.")],
+    language: Annotated[str, Meta(description="python, go, typescript, tsx, …")],
     paths: Paths = (),
     exclude_paths: ExcludePaths = (),
     limit: Annotated[int, Meta(description="Results, 1 to 200.")] = 50,

@@ -26,10 +26,7 @@ FORMS = {
 async def cortex_read(
     context: QueryContext,
     *,
-    places: Annotated[
-        tuple[str, ...],
-        Meta(description="Symbols, path:line, path:a-b, files, folders."),
-    ],
+    places: Annotated[tuple[str, ...], Meta(description="Symbols, path:line, path:a-b, files, folders.")],
     query: Annotated[str, Meta(description="What to look for in long ones.")] = "",
     max_tokens: Annotated[int, Meta(description="Size of the answer.")] = TOKENS,
 ) -> dict[str, Any]:

@@ -35,10 +35,7 @@ FORMS = {
 async def find_related(
     context: QueryContext,
     *,
-    file: Annotated[
-        str,
-        Meta(description="Path."),
-    ] = "",
+    file: Annotated[str, Meta(description="Path.")] = "",
     line: Annotated[int, Meta(description="0: whole file.")] = 0,
     chunk_id: Annotated[str, Meta(description="Id of a result, instead of file.")] = "",
     limit: Annotated[int, Meta(description="Results per kind.")] = 10,

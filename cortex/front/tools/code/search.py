@@ -96,13 +96,9 @@ async def cortex_search(
     paths: Paths = (),
     exclude_paths: ExcludePaths = (),
     mode: Annotated[
-        Literal["hybrid", "semantic"],
-        Meta(description="semantic: by meaning alone."),
+        Literal["hybrid", "semantic"], Meta(description="semantic: by meaning alone.")
     ] = "hybrid",
-    min_score: Annotated[
-        float | None,
-        Meta(description="Score, 0 to 1."),
-    ] = None,
+    min_score: Annotated[float | None, Meta(description="Score, 0 to 1.")] = None,
     detail: Shape = "auto",
     max_tokens: Size = None,
     explain: Annotated[bool, Meta(description="Show each score's signals.")] = False,

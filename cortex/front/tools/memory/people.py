@@ -243,9 +243,7 @@ async def memory_migrate(
 
 
 async def memory_doctor(
-    context: QueryContext,
-    *,
-    mend: Annotated[bool, Meta(description="Repair the indexes.")] = True,
+    context: QueryContext, *, mend: Annotated[bool, Meta(description="Repair the indexes.")] = True
 ) -> dict[str, Any]:
     """Compare the store with its indexes, and repair differences."""
     return await context.remember("doctor", {"mend": mend})
@@ -359,8 +357,7 @@ async def memory_consolidate(
     context: QueryContext,
     *,
     cycle: Annotated[
-        Literal["all", "decay", "associations", "forgetting"],
-        Meta(description="All steps, or one of them."),
+        Literal["all", "decay", "associations", "forgetting"], Meta(description="All steps, or one of them.")
     ] = "all",
     dry_run: DryRun = False,
 ) -> dict[str, Any]:

@@ -41,8 +41,7 @@ async def cortex_store(
     title: Annotated[str, Meta(description="The lesson, in one sentence.")] = "",
     body: Annotated[str | None, Meta(description="Why, and where it applies.")] = None,
     kind: Annotated[
-        str,
-        Meta(description="fact, decision, goal, event, pattern, observation, preference."),
+        str, Meta(description="fact, decision, goal, event, pattern, observation, preference.")
     ] = "",
     tags: Annotated[tuple[str, ...] | None, Meta(description="Tags for filters.")] = None,
     importance: Annotated[float | None, Meta(description="0 to 1.")] = None,
@@ -52,18 +51,14 @@ async def cortex_store(
         tuple[str, ...] | None, Meta(description='Symbols: "src/auth:Session.refresh".')
     ] = None,
     obs_type: Annotated[str, Meta(description="bugfix, feature, refactor, discovery …")] = "",
-    scope: Annotated[
-        Literal["project", "global"] | None,
-        Meta(description="Visibility."),
-    ] = None,
+    scope: Annotated[Literal["project", "global"] | None, Meta(description="Visibility.")] = None,
     project: Annotated[str, Meta(description="Another project.")] = "",
     occurred_at: Annotated[str, Meta(description="A date, if not now.")] = "",
     supersedes: Annotated[tuple[str, ...] | None, Meta(description="Ids of replaced notes.")] = None,
     topic: Annotated[str, Meta(description="Subject.")] = "",
     id: Annotated[str, Meta(description="Note to edit.")] = "",  # noqa: A002 - its name on the wire
     state: Annotated[
-        Literal["active", "superseded", "archived", "deleted"] | None,
-        Meta(description="New state."),
+        Literal["active", "superseded", "archived", "deleted"] | None, Meta(description="New state.")
     ] = None,
     operation_id: OperationId = "",
 ) -> dict[str, Any]:

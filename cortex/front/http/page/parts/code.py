@@ -45,9 +45,7 @@ class CodeLine:
 def lines_of(
     text: str, language: str, first: int, spans: Iterable[Span] = (), *, is_file: bool = False
 ) -> list[CodeLine]:
-    """Return the lines of `text`, numbered from `first`. `spans`: marked ranges (start, end).
-    `is_file`: the text begins where its file does.
-    """
+    """Return numbered lines; `spans`: marked (start, end); `is_file`: `text` begins the file."""
     marks = _merge_spans(spans)
     lines: list[CodeLine] = []
     pieces: list[Piece] = []
@@ -65,9 +63,7 @@ def lines_of(
 
 
 def spans_of(text: str, words: Iterable[str], *, includes_short: bool = False) -> list[Span]:
-    """Return the positions of `words` in `text`, in any case; `includes_short`: also of words below
-    WORD_MIN.
-    """
+    """Return the places of `words` in `text`, in any case; `includes_short`: below WORD_MIN too."""
     wanted = sorted({re.escape(word) for word in words if includes_short or len(word) >= WORD_MIN}, key=len)
     if not wanted:
         return []
