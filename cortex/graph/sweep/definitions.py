@@ -10,7 +10,6 @@ from tree_sitter import Node
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.comments import comment_above, read_doc
 from cortex.graph.facts.declared.flags import fixture_name, flags_of
-from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.declared.unnamed_types import unnamed_name
 from cortex.graph.facts.delegates import template_names
 from cortex.graph.facts.expressions.chains import (
@@ -197,9 +196,7 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
     if place.frame.kind == "container":
         place.parent = -1
     if owners := captures.get("owner"):
-        target = alternatives(text_of(owners[0]))
-        place.scope, place.parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
-        place.owner = owners[0]
+        place.scope, place.parent, place.owner = accessors.type_scope(owners[0]), -1, owners[0]
     if name_node.type in ("qualified_identifier", "scope_resolution"):
         _qualify(sweep, place, name_node)
     if name_node.type == "scope_resolution":  # Ruby's `class Shop::Disk` sees the modules around it
