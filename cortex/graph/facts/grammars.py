@@ -115,6 +115,8 @@ class Syntax:
     operators: Mapping[str, str] = field(default_factory=dict)
     #: operators are functions of both operands, in the type of either
     static_operators: bool = False
+    #: operands of a postfix operator's function that nobody writes: C++'s `operator++(int)`
+    postfix_operands: tuple[str, ...] = ()
     #: nodes around a name that is declared as a pointer or an array: it gets a second binding
     pointers: frozenset[str] = frozenset()
     #: node of an accessor, or the word that begins it → the end of its name

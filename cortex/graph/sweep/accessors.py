@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.expressions.labels import labels_flag
 from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
@@ -35,6 +36,7 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
     index = next((at for at in same if sweep.opened[at].name == name), -1)
     scope = frame.qualified if extended is None else type_scope(extended)
     flags = (ACCESSOR, "static") if _is_static(declaration) else (ACCESSOR,)
+    flags += labels_flag(declaration)
     if extended is not None and sweep.syntax.flags is not None:
         flags += sweep.syntax.flags(declaration, extended, scope)
     if index < 0:

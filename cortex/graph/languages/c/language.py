@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from cortex.graph.facts.expressions.operators import TEST
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
@@ -112,12 +113,14 @@ CPP = replace(
         implicit_self=True,
         overloads=True,
         type_arguments=True,
+        fallback_operators={"operator!": TEST},
     ),
     syntax=replace(
         C.syntax,
         queries=("cpp",),
         operators=OPERATORS,
         static_operators=True,
+        postfix_operands=("#int",),
         pointers=POINTERS,
         argument=describe_argument,
         parameter_type=parameter_type,

@@ -29,6 +29,9 @@ LITERAL_CHAINS = {kind: LITERAL + name for kind, name in _TEXTS_AND_NUMBERS.item
 #: operators, and the methods that they call
 OPERATORS = {sign: f"operator{sign}" for sign in "+ - * / % == != < > <= >= & | ^ << >> ! ~ ++ --".split()}
 OPERATORS |= {f"{sign}=": f"operator{sign}" for sign in "+-*/"}
+OPERATORS |= {f"{sign}_": f"operator{sign}" for sign in "- + ! ~ ++ --".split()}
+OPERATORS |= {f"_{sign}": f"operator{sign}" for sign in ("++", "--")}
+OPERATORS |= {truth: f"operator {truth}" for truth in ("true", "false")}
 OPERATORS |= {ELEMENT: f"{ACCESSOR}this", SET_ELEMENT: f"this{ACCESSOR}"}
 
 

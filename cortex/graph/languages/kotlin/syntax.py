@@ -18,7 +18,8 @@ _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "
 OPERATORS = _OPERATORS | dict.fromkeys(("<", ">", "<=", ">="), "compareTo")
 OPERATORS |= {"in": "contains", "!in": "contains"}
 OPERATORS |= {ELEMENT: "get", SET_ELEMENT: "set", "..": "rangeTo", "..<": "rangeUntil", "by_": "getValue"}
-OPERATORS |= {"-_": "unaryMinus", "!_": "not", "++_": "inc", "--_": "dec"}
+OPERATORS |= {"-_": "unaryMinus", "+_": "unaryPlus", "!_": "not"}
+OPERATORS |= dict.fromkeys(("++_", "_++"), "inc") | dict.fromkeys(("--_", "_--"), "dec")
 OPERATORS |= {f"{sign}=": f"{_OPERATORS[sign]}Assign" for sign in "+-*/%"}
 #: an assignment's function → the one that is called if a type lacks it
 FALLBACK_OPERATORS = {f"{_OPERATORS[sign]}Assign": _OPERATORS[sign] for sign in "+-*/%"}
