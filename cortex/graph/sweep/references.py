@@ -13,6 +13,7 @@ from cortex.graph.facts.expressions.chains import (
     UNKNOWN,
     chain_of,
     child_of,
+    has_block,
     infix_of,
     last_name,
     required_module,
@@ -53,6 +54,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         callee = unwrap_node(callee, syntax)
     kind, written = callee.type, node.type
     if kind in syntax.calls and not (syntax.requires and required_module(callee)):
+        if has_block(node):
+            sweep.with_blocks.add(callee.byte_range)
         return  # f()(): the target is unknown
     if written == "infix_expression":
         chain = strip_call(infix_of(node, syntax))
@@ -73,7 +76,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
-    arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
+    blocks = int(bool(sweep.with_blocks) and node.byte_range in sweep.with_blocks)
+    arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads, blocks=blocks)
     if syntax.setters and arguments.arguments < 0 and "." in chain and is_assigned(node):
         if node.parent is not None and node.parent.type == "operator_assignment":  # reads it, too
             sweep.add_reference("call", chain, member, arguments)

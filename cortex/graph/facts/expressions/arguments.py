@@ -76,10 +76,13 @@ class CallArguments(NamedTuple):
 _NOT_WRITTEN = CallArguments()
 
 
-def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> CallArguments:
+def read_arguments(
+    call: Node, callee: Node, syntax: Syntax, *, overloads: bool, blocks: int = 0
+) -> CallArguments:
     """Return the arguments of a call; with `overloads` also a description of each.
 
-    `overloads`: the language has functions that differ only by their parameters' types.
+    `overloads`: the language has functions that differ only by their parameters' types. `blocks` as
+    in `arguments_of`.
     """
     if call.type == PLAIN_CALL and not overloads:  # on one line without comments, in both languages
         written = call.child_by_field_name("arguments")
@@ -87,7 +90,7 @@ def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool)
             return _NOT_WRITTEN
         if written.start_point[0] == written.end_point[0] and written.type in HOLD_ARGUMENTS:
             return CallArguments(written.named_child_count)
-    arguments, closures = arguments_of(call)
+    arguments, closures = arguments_of(call, blocks)
     count = len(arguments) + closures if arguments is not None else closures or -1
     if syntax.labels and count >= 0:
         return CallArguments(count, passed_labels(arguments or (), closures))

@@ -27,6 +27,8 @@ _ASSIGNMENTS = frozenset({"assignment", "operator_assignment", "assignment_expre
 _OWN_SIGN = "custom_operator"
 #: ends of a chain without a type; the last two are those of a name that is missing
 _UNKNOWN_ENDS = frozenset({UNKNOWN, LITERAL, ".", ""})
+#: begins of a description that is no chain
+_NO_CHAIN = frozenset(":#?")
 #: nodes of signs that are named: Swift's `!` and a project's own
 _NAMED_SIGNS = frozenset({"bang", _OWN_SIGN})
 #: the blank before the mark of a pointer or reference
@@ -98,7 +100,7 @@ def read_conversion(node: Node, syntax: Syntax) -> tuple[str, Node, CallArgument
     if target is None or value is None or not _is_named(value, syntax):
         return None
     operand, name = describe_argument(value, syntax, 0), text_of(target)
-    if operand[0] in "#:?" or operand[-1] in _UNKNOWN_ENDS:
+    if operand[:1] in _NO_CHAIN or operand[-1:] in _UNKNOWN_ENDS:
         return None
     chain = f"{name}().{CONVERSION}{name}" if name.isidentifier() else f"{operand}.{CONVERSION}{name}"
     return chain, value, CallArguments(1, (operand,), OPERATOR)
@@ -120,7 +122,7 @@ def _on_operand(
     if not _is_named(operand, syntax):
         return None  # the usual case
     chain = describe_argument(operand, syntax, 0)
-    if chain[0] in "#:?" or chain[-1] in _UNKNOWN_ENDS:
+    if chain[:1] in _NO_CHAIN or chain[-1:] in _UNKNOWN_ENDS:
         return None
     return f"{chain}.{name}", sign, CallArguments(1 + len(more), (chain, *more), OPERATOR)
 
@@ -157,7 +159,7 @@ def _static_operator(
         (describe_argument(operand, syntax, 0) if is_named or kind in syntax.literals else "") or UNKNOWN
         for operand, kind, is_named in zip(nodes, kinds, are_named, strict=True)
     )
-    chains = [chain for chain in operands if chain[0] not in "#:?" and chain[-1] not in _UNKNOWN_ENDS]
+    chains = [chain for chain in operands if chain[0] not in _NO_CHAIN and chain[-1] not in _UNKNOWN_ENDS]
     if not chains or (_TEXT in operands and sign.type[0] == "+"):
         return None
     return f"{chains[0]}.{name}", sign, CallArguments(2, operands, OPERATOR)
