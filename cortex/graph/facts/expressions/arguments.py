@@ -58,6 +58,10 @@ INTEGERS = frozenset(
 REALS = frozenset(
     {"decimal_floating_point_literal", "real_literal", "float_literal", "floating_point_literal"}
 )
+#: C#'s nodes with a name at their end
+_MEMBERS = frozenset(
+    "member_access_expression conditional_access_expression member_binding_expression qualified_name".split()
+)
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 #: between the name of a parameter and its argument
 NAME_MARK = "="
@@ -150,16 +154,9 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
 
 def _type_argument_count(callee: Node) -> int:
     """Return the number of type arguments written after the callee's name (C#)."""
-    while callee.type in (
-        "member_access_expression",
-        "conditional_access_expression",
-        "member_binding_expression",
-        "qualified_name",
-    ):
+    while (kind := callee.type) in _MEMBERS:
         callee = callee.named_children[-1]
-    if callee.type != "generic_name":
-        return 0
-    return callee.named_children[-1].named_child_count
+    return callee.named_children[-1].named_child_count if kind == "generic_name" else 0
 
 
 def _argument_name(node: Node) -> str:

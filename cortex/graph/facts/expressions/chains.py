@@ -495,13 +495,12 @@ def arguments_of(call: Node, blocks: int = 0) -> tuple[list[Node] | None, int]:
     """
     argument_list, closures = call.child_by_field_name("arguments"), 0
     if argument_list is None and call.type != PLAIN_CALL:
-        around = call.named_children
-        behind = next((child for child in around if child.type == "call_suffix"), None)
-        if behind is not None:
-            around = behind.named_children
+        last = call.child(call.child_count - 1)
+        is_suffix = last is not None and last.type == "call_suffix"
+        around = (last if is_suffix and last is not None else call).named_children
+        if is_suffix:
             closures = sum(child.type == "lambda_literal" for child in around)
-            argument_list = behind.child_by_field_name("arguments")
-        argument_list = argument_list or next(
+        argument_list = next(
             (child for child in around if "argument" in child.type and child.type != "type_arguments"), None
         )
         closures += blocks or has_block(call)

@@ -50,9 +50,7 @@ def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
     """Return the labels of a Swift call's arguments."""
     labels = []
     for argument in arguments:
-        label = next(
-            (child for child in argument.named_children if child.type == "value_argument_label"), None
-        )
+        label = argument.child_by_field_name("name")
         labels.append(BARE if label is None else text_of(label) + LABELLED)
     return (*labels, *(BLOCK,) * closures)
 

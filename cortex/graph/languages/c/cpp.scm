@@ -69,10 +69,11 @@
 (declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
 ([(binary_expression) (subscript_expression) (unary_expression) (update_expression)] @operator)
 (pointer_expression operator: "*") @operator
-(_ condition: (condition_clause value: [(identifier) (field_expression)] @tested))
-(_ condition: [(identifier) (field_expression)] @tested)
-(_ left: [(identifier) (field_expression)] @tested operator: ["&&" "||" "and" "or"])
-(_ operator: ["&&" "||" "and" "or"] right: [(identifier) (field_expression)] @tested)
+(condition_clause value: [(identifier) (field_expression)] @tested)
+(conditional_expression condition: [(identifier) (field_expression)] @tested)
+(for_statement condition: [(identifier) (field_expression)] @tested)
+(binary_expression left: [(identifier) (field_expression)] @tested operator: ["&&" "||" "and" "or"])
+(binary_expression operator: ["&&" "||" "and" "or"] right: [(identifier) (field_expression)] @tested)
 (assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (type_identifier) @type
 (qualified_identifier name: (type_identifier)) @type
