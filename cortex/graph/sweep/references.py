@@ -30,7 +30,7 @@ from cortex.graph.facts.expressions.operators import (
 )
 from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.repairs.macros import macro_calls
+from cortex.graph.facts.repairs.macros import macro_calls, macro_value
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
 from cortex.graph.sweep import script
 from cortex.graph.sweep.sweep import Sweep
@@ -122,8 +122,10 @@ def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:
 
 def call_in_macro(sweep: Sweep, body: Node) -> None:
     """Add the calls in a C macro's text, which each use of the macro makes."""
-    row, column = body.start_point
-    for chain, line, at in macro_calls(text_of(body)):
+    (row, column), text = body.start_point, text_of(body)
+    if (owner := sweep.callable_around()) is not None and (value := macro_value(text)):
+        owner.inferred.append(value)
+    for chain, line, at in macro_calls(text):
         place = (row + 1 + line, at if line else column + at)
         sweep.references.append(Reference("call", chain, sweep.stack[-1].index, *place, body.start_byte))
 

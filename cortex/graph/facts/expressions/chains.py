@@ -495,10 +495,9 @@ def arguments_of(call: Node, blocks: int = 0) -> tuple[list[Node] | None, int]:
     """
     argument_list, closures = call.child_by_field_name("arguments"), 0
     if argument_list is None and call.type != PLAIN_CALL:
-        last = call.child(call.child_count - 1)
-        is_suffix = last is not None and last.type == "call_suffix"
-        around = (last if is_suffix and last is not None else call).named_children
-        if is_suffix:
+        around = call.named_children
+        if around and around[-1].type == "call_suffix":
+            around = around[-1].named_children
             closures = sum(child.type == "lambda_literal" for child in around)
         argument_list = next(
             (child for child in around if "argument" in child.type and child.type != "type_arguments"), None

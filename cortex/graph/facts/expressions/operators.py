@@ -110,7 +110,7 @@ def conversion_name(node: Node) -> str:
     """Return the name of C++'s `operator bool() const`, without its parameters."""
     inner = node.child_by_field_name("declarator")
     while inner is not None and inner.type != "abstract_function_declarator":
-        inner = inner.child_by_field_name("declarator") or inner.named_child(inner.named_child_count - 1)
+        inner = inner.child_by_field_name("declarator") or next(reversed(inner.named_children), None)
     end = len(node.text or b"") if inner is None else inner.start_byte - node.start_byte
     return _BEFORE_MARK.sub("", " ".join((node.text or b"")[:end].decode("utf-8", "replace").split()))
 
