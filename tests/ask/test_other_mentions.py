@@ -19,9 +19,11 @@ FILES = {
     "plain.rb": "wipe = 3\n",
     "money.cpp": (
         "struct Money {\n  Money operator-() const { return *this; }\n  bool operator==(const Money& other) const { return true; }\n"
-        "  bool operator!=(const Money& other) const { return true; }\n};\n"
+        "  bool operator!=(const Money& other) const { return true; }\n  operator int() const { return 1; }\n};\n"
         "Money minus(Money one) { return -one; }\nbool same(Money one, Money other) { return one == other; }\n"
     ),
+    "purse.swift": "struct Purse {\n    subscript(at: Int) -> Int {\n        return at\n    }\n}\n",
+    "purse.cs": "class Purse {\n  public int this[int at] {\n    get { return at; }\n  }\n}\n",
     "money.rb": "class Money\n  def <=>(other)\n    0\n  end\n\n  def []=(at, value)\n    0\n  end\nend\n",
     "web/toast.ts": "export function showToast() {}\n",
     "web/date-utils.ts": "export function day() {}\n",
@@ -114,8 +116,10 @@ def test_an_offset_behind_the_last_result_is_not_reported_as_no_use(served):
 @pytest.mark.parametrize(
     ("symbol", "operator"),
     [
-        ("money.cpp:2", "operator-"),
         ("money.cpp:4", "operator!="),
+        ("money.cpp:5", "operator int"),
+        ("purse.swift:3", "subscript"),
+        ("purse.cs:3", "this"),
         ("money.rb:2", "<=>"),
         ("money.rb:6", "[]="),
     ],
@@ -124,10 +128,11 @@ def test_an_operator_without_resolved_uses_is_not_called_unused(served, symbol, 
     answer = asyncio.run(uses(served.context(), UsesQuestion(symbol)))
     notes = [note for note in answer["notes"] if note.startswith(f"No use of {operator} is resolved. ")]
     assert len(notes) == 1
-    assert "unary" in notes[0]
+    assert ("implicit" in notes[0]) == (operator == "operator int")
 
 
-def test_an_operator_with_uses_has_no_such_note(served):
-    answer = asyncio.run(uses(served.context(), UsesQuestion("money.cpp:3")))
+@pytest.mark.parametrize("line", [2, 3])
+def test_an_operator_with_uses_has_no_such_note(served, line):
+    answer = asyncio.run(uses(served.context(), UsesQuestion(f"money.cpp:{line}")))
     assert answer["sites"][0]["total"] == 1
-    assert not any("unary" in note for note in answer["notes"])
+    assert not any("is resolved" in note for note in answer["notes"])

@@ -42,6 +42,8 @@ LONG = {
         "a.java",
         "class R { Object r() { return x" + ".s(1)\n" * 8_000 + "; } }\n",
     ),
+    "calls on results of calls, which may have blocks": ("a.kt", "fun f() { x" + ".s(1)" * 8_000 + " }\n"),
+    "blocks on results of blocks": ("a.kt", "fun f() {\n x" + ".s(1) { it }\n" * 2_000 + "}\n"),
     "star imports from star imports": (
         "a.scala",
         "package p\n" + "".join(f"import x{n}.y{n}._\n" for n in range(30)) + "class D { def f = s() }\n",
@@ -83,6 +85,9 @@ def test_a_file_is_read_in_time_whatever_is_in_it(case):
     ("path", "text"),
     [
         ("a.swift", "func f(a: Disk) { + += a }\nfunc g() { g() }\n"),
+        ("a.swift", "func g() { g() }\nfunc f(a: Disk) { a[ = !\n  - }\n"),
+        ("a.cpp", "void g() { g(); }\nvoid f(D a) { h(a && ...); while () {} - ; a ? ; operator () }\n"),
+        ("a.cs", "class B { void G() { G(); } void F(Disk a) { var q = (Disk)a.; -; } }\n"),
         ("a.cs", "class B { void G() { G(); } void F(Disk a) { var q = a.[0]; } }\n"),
         ("a.cs", "class B { void G() { G(); } int f = + a; int x = a + ; }\n"),
         ("a.cs", "class B { void G() { G(); } public int this[int i] { get => 1; s{} } }\n"),

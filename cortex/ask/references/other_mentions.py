@@ -20,9 +20,12 @@ _USED = frozenset({"callers", "dependents", "impact", "type_usages"})
 LINES_MAX, PLACES_MAX = 120, 6
 #: characters of a line; a longer one was cut and may hold the word further on
 LINE_CHARS = 200
-#: the name of an operator, behind its type: `Money.operator-`, `Disk.<=>`
-_OPERATOR = re.compile(r"(?:^|(?<=\.))(?:operator ?)?[^\w\s.]+$")
-_UNSEEN_OPERATORS = "Uses on values of unknown type are not found, nor uses of C++'s unary operators."
+#: the name of an operator, a conversion, or what an element calls, behind its type:
+#: `Money.operator-`, `Disk.<=>`, `Disk.operator bool`, `Disk.this`
+_OPERATOR = re.compile(r"(?:^|(?<=\.))(?:(?:operator ?)?[^\w\s.]+|operator .+|(?:this|subscript)=?)$")
+#: operators with uses that nothing writes
+_IMPLICIT = re.compile(r"operator (?!bool)|.*->")
+_UNSEEN_OPERATORS = "Uses on values of unknown type are not found"
 
 
 async def describe_mentions(turn: Turn, question: GraphSearch, hits: GraphHits) -> str:
@@ -40,7 +43,8 @@ async def describe_mentions(turn: Turn, question: GraphSearch, hits: GraphHits) 
     what = "call" if question.operation == "callers" else "use"
     stem, _, name = strip_overload(hits.target).partition(":")
     if operator := _OPERATOR.search(name):
-        return f"No {what} of {operator[0]} is resolved. {_UNSEEN_OPERATORS}"
+        implicit = ", nor implicit ones" if _IMPLICIT.match(operator[0]) else ""
+        return f"No {what} of {operator[0]} is resolved. {_UNSEEN_OPERATORS}{implicit}."
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
     word = word or _module_word(stem)
     plain = word.strip("!?$")

@@ -115,12 +115,15 @@ class Syntax:
     operators: Mapping[str, str] = field(default_factory=dict)
     #: operators are functions of both operands, in the type of either
     static_operators: bool = False
+    #: operands of a postfix operator's function that nobody writes: C++'s `operator++(int)`
+    postfix_operands: tuple[str, ...] = ()
     #: nodes around a name that is declared as a pointer or an array: it gets a second binding
     pointers: frozenset[str] = frozenset()
     #: node of an accessor, or the word that begins it → the end of its name
     accessors: Mapping[str, str] = field(default_factory=dict)
-    #: returns (node of the property around an accessor, node of its name); None for no accessor
-    property_of: Callable[[Node], tuple[Node, Node] | None] | None = None
+    #: returns (node of the property around an accessor, node of its name, node of the type that it
+    #: extends); None for no accessor
+    property_of: Callable[[Node], tuple[Node, Node, Node | None] | None] | None = None
     #: properties are read without a call: `disk.size` runs a getter
     reads_properties: bool = False
     #: an assignment to `disk.size` calls `size=`

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
+from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.expressions.labels import labels_flag
 from cortex.graph.facts.facts import ACCESSOR
 from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
@@ -20,7 +22,7 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
     is_member = frame.kind in TYPE_KINDS or frame.kind == "container"
     if around is None or frame.block or not (is_member or frame.index < 0):
         return
-    declaration, name_node = around
+    declaration, name_node, extended = around
     word = node.child_by_field_name("name") if node.type not in sweep.syntax.accessors else None
     ending = sweep.syntax.accessors.get(node.type if word is None else text_of(word))
     if ending is None:  # a word that is being written
@@ -32,21 +34,31 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
         if sweep.opened[at].name_node == name_node
     ]
     index = next((at for at in same if sweep.opened[at].name == name), -1)
+    scope = frame.qualified if extended is None else type_scope(extended)
+    flags = (ACCESSOR, "static") if _is_static(declaration) else (ACCESSOR,)
+    flags += labels_flag(declaration)
+    if extended is not None and sweep.syntax.flags is not None:
+        flags += sweep.syntax.flags(declaration, extended, scope)
     if index < 0:
         index = sweep.keep(
             OpenDefinition(
                 name,
-                "method" if is_member else "function",
-                frame.qualified,
-                -1 if frame.kind == "container" else frame.index,
+                "method" if is_member or extended is not None else "function",
+                scope,
+                -1 if frame.kind == "container" or extended is not None else frame.index,
                 node if same else declaration,
                 name_node,
-                flags=(ACCESSOR, "static") if _is_static(declaration) else (ACCESSOR,),
+                flags=flags,
             )
         )
-    qualified = f"{frame.qualified}.{name}".lstrip(".")
-    place = node.start_byte, node.end_byte, index, qualified, sweep.opened[index].kind
+    place = node.start_byte, node.end_byte, index, f"{scope}.{name}".lstrip("."), sweep.opened[index].kind
     sweep.stack.append(Frame(*place, block=False, node=node))
+
+
+def type_scope(owner: Node) -> str:
+    """Return the name of the type that a definition names as its own: `Disk` of `Disk<T>?`."""
+    target = alternatives(text_of(owner))
+    return target[0].rstrip("*") if target else text_of(owner)
 
 
 def _is_static(declaration: Node) -> bool:

@@ -10,7 +10,6 @@ from tree_sitter import Node
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.comments import comment_above, read_doc
 from cortex.graph.facts.declared.flags import fixture_name, flags_of
-from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.declared.unnamed_types import unnamed_name
 from cortex.graph.facts.delegates import template_names
 from cortex.graph.facts.expressions.chains import (
@@ -18,9 +17,11 @@ from cortex.graph.facts.expressions.chains import (
     UNKNOWN,
     chain_of,
     dotted_name,
+    last_name,
     text_of,
     type_text,
 )
+from cortex.graph.facts.expressions.operators import CONVERSION, conversion_name
 from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
@@ -88,6 +89,10 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         name = name.lstrip(":")
     elif name_node.type == "operator_name":
         name = "".join(name.split())
+    elif name_node.type == "operator_cast":
+        name = conversion_name(name_node)
+    elif node.type == "conversion_operator_declaration":
+        name = CONVERSION + name
     elif not name_node.is_named:  # C#'s and Swift's operators
         name = sweep.syntax.operators.get(name, name)
     if kind == "container":
@@ -197,9 +202,7 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
     if place.frame.kind == "container":
         place.parent = -1
     if owners := captures.get("owner"):
-        target = alternatives(text_of(owners[0]))
-        place.scope, place.parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
-        place.owner = owners[0]
+        place.scope, place.parent, place.owner = accessors.type_scope(owners[0]), -1, owners[0]
     if name_node.type in ("qualified_identifier", "scope_resolution"):
         _qualify(sweep, place, name_node)
     if name_node.type == "scope_resolution":  # Ruby's `class Shop::Disk` sees the modules around it
@@ -214,7 +217,12 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
 def _qualify(sweep: Sweep, place: _DefinitionSite, name_node: Node) -> None:
     """Set the scope and name of C++'s `void ns::Type::method()`, Ruby's `class Shop::Disk`."""
     outer, _, name = chain_of(name_node, sweep.syntax).rpartition(".")
-    place.name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
+    last = last_name(name_node, sweep.syntax)
+    if last.type == "operator_cast":
+        name = conversion_name(last)
+    elif name == UNKNOWN:
+        name = "".join(text_of(name_node).rpartition("::")[2].split())
+    place.name = name
     first, dot, _ = outer.partition(".")
     if dot and first == place.scope.partition(".")[0]:  # the full name, inside the name space itself
         place.scope = ""

@@ -40,6 +40,8 @@ _READERS = {
     "told": bindings.bind_comment_types,
     "valued": script.find_wrapped,
     "given": script.give_literal,
+    "tested": references.call_test,
+    "converted": references.call_conversion,
     "by_name": bindings.bind_index_signature,
     "jsx": references.call_component,
     "package": imports.read_package,

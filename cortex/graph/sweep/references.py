@@ -13,6 +13,7 @@ from cortex.graph.facts.expressions.chains import (
     UNKNOWN,
     chain_of,
     child_of,
+    has_block,
     infix_of,
     last_name,
     required_module,
@@ -21,10 +22,15 @@ from cortex.graph.facts.expressions.chains import (
     unwrap_node,
 )
 from cortex.graph.facts.expressions.links import module_of
-from cortex.graph.facts.expressions.operators import is_assigned, read_operator
+from cortex.graph.facts.expressions.operators import (
+    is_assigned,
+    read_conversion,
+    read_operator,
+    read_test,
+)
 from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.repairs.macros import macro_calls
+from cortex.graph.facts.repairs.macros import macro_calls, macro_value
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
 from cortex.graph.sweep import script
 from cortex.graph.sweep.sweep import Sweep
@@ -48,6 +54,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         callee = unwrap_node(callee, syntax)
     kind, written = callee.type, node.type
     if kind in syntax.calls and not (syntax.requires and required_module(callee)):
+        if has_block(node):
+            sweep.with_blocks.add(callee.byte_range)
         return  # f()(): the target is unknown
     if written == "infix_expression":
         chain = strip_call(infix_of(node, syntax))
@@ -68,7 +76,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
-    arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
+    blocks = int(bool(sweep.with_blocks) and node.byte_range in sweep.with_blocks)
+    arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads, blocks=blocks)
     if syntax.setters and arguments.arguments < 0 and "." in chain and is_assigned(node):
         if node.parent is not None and node.parent.type == "operator_assignment":  # reads it, too
             sweep.add_reference("call", chain, member, arguments)
@@ -95,6 +104,16 @@ def call_operator(sweep: Sweep, node: Node) -> None:
         sweep.add_reference("call", *operator)
 
 
+def call_test(sweep: Sweep, node: Node) -> None:
+    if (operator := read_test(node, sweep.syntax)) is not None:
+        sweep.add_reference("call", *operator)
+
+
+def call_conversion(sweep: Sweep, node: Node) -> None:
+    if (operator := read_conversion(node, sweep.syntax)) is not None:
+        sweep.add_reference("call", *operator)
+
+
 def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:
     """Add the assignment of a property in `new Disk { Size = 1 }`."""
     chain = f"{chain_of(new_type, sweep.syntax)}().{text_of(name)}"
@@ -103,8 +122,10 @@ def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:
 
 def call_in_macro(sweep: Sweep, body: Node) -> None:
     """Add the calls in a C macro's text, which each use of the macro makes."""
-    row, column = body.start_point
-    for chain, line, at in macro_calls(text_of(body)):
+    (row, column), text = body.start_point, text_of(body)
+    if (owner := sweep.callable_around()) is not None and (value := macro_value(text)):
+        owner.inferred.append(value)
+    for chain, line, at in macro_calls(text):
         place = (row + 1 + line, at if line else column + at)
         sweep.references.append(Reference("call", chain, sweep.stack[-1].index, *place, body.start_byte))
 

@@ -50,6 +50,8 @@ class Sweep:
         #: in scripts: bytes of a function or class within a larger value → the assignment or
         #: default export around it
         self.wrapped: dict[tuple[int, int], Node] = {}
+        #: bytes of Kotlin's calls with a block behind them: `f(1) { … }`
+        self.with_blocks: set[tuple[int, int]] = set()
         #: Kotlin's constructor parameters: (type, name) → index of the binding
         self.parameter_bindings: dict[tuple[int, str], int] = {}
 

@@ -96,11 +96,12 @@ class DocComment:
 
     def parameter(self, name: str, declared: str) -> str:
         """Return a parameter's type: the comment's if the code declares none or a vague one."""
-        return declared if _strip_vague(declared) else self.parameters.get(name, declared)
+        documented = self.parameters.get(name)
+        return declared if documented is None or _strip_vague(declared) else documented
 
     def result(self, declared: str) -> str:
         """Return the result's type, by the same rule."""
-        return declared if _strip_vague(declared) else self.returns or declared
+        return declared if not self.returns or _strip_vague(declared) else self.returns
 
 
 NO_DOC = DocComment({}, {})

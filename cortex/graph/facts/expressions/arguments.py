@@ -58,6 +58,10 @@ INTEGERS = frozenset(
 REALS = frozenset(
     {"decimal_floating_point_literal", "real_literal", "float_literal", "floating_point_literal"}
 )
+#: C#'s nodes with a name at their end
+_MEMBERS = frozenset(
+    "member_access_expression conditional_access_expression member_binding_expression qualified_name".split()
+)
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 #: between the name of a parameter and its argument
 NAME_MARK = "="
@@ -76,10 +80,13 @@ class CallArguments(NamedTuple):
 _NOT_WRITTEN = CallArguments()
 
 
-def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> CallArguments:
+def read_arguments(
+    call: Node, callee: Node, syntax: Syntax, *, overloads: bool, blocks: int = 0
+) -> CallArguments:
     """Return the arguments of a call; with `overloads` also a description of each.
 
-    `overloads`: the language has functions that differ only by their parameters' types.
+    `overloads`: the language has functions that differ only by their parameters' types. `blocks` as
+    in `arguments_of`.
     """
     if call.type == PLAIN_CALL and not overloads:  # on one line without comments, in both languages
         written = call.child_by_field_name("arguments")
@@ -87,7 +94,7 @@ def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool)
             return _NOT_WRITTEN
         if written.start_point[0] == written.end_point[0] and written.type in HOLD_ARGUMENTS:
             return CallArguments(written.named_child_count)
-    arguments, closures = arguments_of(call)
+    arguments, closures = arguments_of(call, blocks)
     count = len(arguments) + closures if arguments is not None else closures or -1
     if syntax.labels and count >= 0:
         return CallArguments(count, passed_labels(arguments or (), closures))
@@ -147,16 +154,9 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
 
 def _type_argument_count(callee: Node) -> int:
     """Return the number of type arguments written after the callee's name (C#)."""
-    while callee.type in (
-        "member_access_expression",
-        "conditional_access_expression",
-        "member_binding_expression",
-        "qualified_name",
-    ):
+    while (kind := callee.type) in _MEMBERS:
         callee = callee.named_children[-1]
-    if callee.type != "generic_name":
-        return 0
-    return callee.named_children[-1].named_child_count
+    return callee.named_children[-1].named_child_count if kind == "generic_name" else 0
 
 
 def _argument_name(node: Node) -> str:

@@ -58,9 +58,9 @@ PLAIN_BYTES_MAX = 90
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
 #: ends the chain of a call's result
-_CALLED = re.compile(r"\(_?\d*\)$")
+_CALLED = re.compile(r"\((?:_(\d+)|\d*)\)$")
 #: Kotlin's functions that return their receiver
-_SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
+_SAME = frozenset({b"apply", b"also", b"takeIf", b"takeUnless", b"onEach"})
 #: nodes with a call's arguments as their named children
 HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
 #: node of Python's and Ruby's calls, which have their arguments in a field
@@ -142,7 +142,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.names:
         label = text_of(node).partition("@")[2] if kind == "this_expression" else ""
         return f"{label}.this" if label else name_of(node)
-    if kind == "navigation_expression" and (node.text or b"").endswith(b"::class"):
+    if kind == "navigation_expression" and _is_class_object(node):
         return "KClass()"
     if kind in _CLASS_OBJECTS:
         return _CLASS_OBJECTS[kind]
@@ -182,21 +182,11 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             return cast
         if syntax.passes and (argument := _forwarded_argument(node, syntax)) is not None:
             return chain_of(argument, syntax, depth + 1)
-        last = node.child(node.child_count - 1)  # Swift writes an element as a call
-        element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
-        mark = "[]" if element else _call_mark(node, syntax)
         callee_node = child_of(node, syntax.calls[kind])
-        if _has_block(node) and (
-            same := _SAME.search(text_of(callee_node) if callee_node is not None else "")
-        ):
-            inner = child_of(callee_node, "0") if same[1] else None  # type: ignore[arg-type]
-            return chain_of(inner, syntax, depth + 1) if inner is not None else "this"
-        if _has_block(node) and (
-            result := block_result(node, lambda child: chain_of(child, syntax, depth + 1))
-        ):
-            return result
-        if callee_node is not None and callee_node.type == "call_expression" and _has_block(node):
-            return chain_of(callee_node, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
+        if callee_node is not None and has_block(node):
+            if (chain := _block_call(node, callee_node, syntax, depth)) is not None:
+                return chain
+        mark = "[]" if syntax.labels and is_element_call(node) else _call_mark(node, syntax)
         callee = chain_of(callee_node, syntax, depth + 1)
         return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1) has no known target
     if kind in syntax.news:
@@ -220,10 +210,39 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     return LITERAL if kind in syntax.literals else UNKNOWN
 
 
+def _block_call(call: Node, callee: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of Kotlin's call with a trailing block; None where the common rules apply."""
+    is_member = callee.type == "navigation_expression"
+    name = callee.named_child(callee.named_child_count - 1) if is_member else callee
+    if name is not None and name.text in _SAME:
+        return chain_of(callee.child(0), syntax, depth + 1) if is_member else "this"
+    if result := block_result(call, lambda child: chain_of(child, syntax, depth + 1)):
+        return result
+    if callee.type != "call_expression":
+        return None
+    chain = chain_of(callee, syntax, depth + 1)  # `f(1) { … }` is one call, with a further argument
+    return _CALLED.sub(lambda mark: f"(_{int(mark[1] or 0) + 1})", chain)
+
+
+def is_element_call(call: Node) -> bool:
+    """Return True for Swift's `disk[0]`, which its grammar takes for a call."""
+    suffix = call.child(call.child_count - 1)
+    arguments = suffix.child(0) if suffix is not None and suffix.type == "call_suffix" else None
+    return arguments is not None and arguments.child_count > 0 and arguments.child(0).type == "["
+
+
+def _is_class_object(member: Node) -> bool:
+    """Return True for Kotlin's `Disk::class`."""
+    count = member.child_count
+    return count > 2 and member.child(count - 2).type == "::" and member.child(count - 1).text == b"class"
+
+
 def _plain_member(node: Node, syntax: Syntax) -> str:
     """Return the chain of a member of names alone, the usual one; "" for any other."""
+    if node.end_byte - node.start_byte > PLAIN_BYTES_MAX:  # before its text is copied
+        return ""
     text = node.text or b""
-    if len(text) > PLAIN_BYTES_MAX or not _PLAIN_MEMBER.fullmatch(text):
+    if not _PLAIN_MEMBER.fullmatch(text):
         return ""
     root = node.descendant_for_byte_range(node.start_byte, node.start_byte)
     return text.decode() if root is not None and root.type in syntax.names else ""
@@ -278,15 +297,10 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     if (
         argument_list is not None and argument_list.type in HOLD_ARGUMENTS
     ):  # the usual case; each call of a chain gets here
-        # Finding a parent is linear in the depth, so only Kotlin's calls look for it.
-        outer = node.parent if node.type == "call_expression" else None
         count = (
             sum(not child.is_extra for child in argument_list.named_children)
             if argument_list.named_child_count
             else 0
-        )
-        count += (
-            outer is not None and outer.type == node.type and _has_block(outer) and outer.child(0) == node
         )
     else:
         arguments, closures = arguments_of(node)
@@ -313,9 +327,10 @@ def _class_argument(call: Node) -> str:
     return name_of(argument.named_children[0]) if argument.named_children[1].text == b"class" else ""
 
 
-def _has_block(call: Node) -> bool:
+def has_block(call: Node) -> bool:
     """Return True if a Kotlin call has a trailing block."""
-    return call.child_count > 1 and call.children[-1].type == "annotated_lambda"
+    count = call.child_count
+    return count > 1 and call.child(count - 1).type == "annotated_lambda"
 
 
 def _union_chain(node: Node, syntax: Syntax, depth: int) -> str:
@@ -471,27 +486,23 @@ def _instance_chain(node: Node | None, syntax: Syntax, depth: int) -> str:
     )
 
 
-def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
+def arguments_of(call: Node, blocks: int = 0) -> tuple[list[Node] | None, int]:
     """Return (arguments of a call without comments, number of trailing closures in Swift and
     Kotlin).
 
-    The arguments are None if they cannot be read.
+    The arguments are None if they cannot be read. `blocks` are behind the call: the grammar takes
+    Kotlin's `f(1) { … }` for a call of `f(1)`. To find that out is linear in the depth of `call`.
     """
     argument_list, closures = call.child_by_field_name("arguments"), 0
     if argument_list is None and call.type != PLAIN_CALL:
         around = call.named_children
-        behind = next((child for child in around if child.type == "call_suffix"), None)
-        if behind is not None:
-            around = behind.named_children
+        if around and around[-1].type == "call_suffix":
+            around = around[-1].named_children
             closures = sum(child.type == "lambda_literal" for child in around)
-            argument_list = behind.child_by_field_name("arguments")
-        argument_list = argument_list or next(
+        argument_list = next(
             (child for child in around if "argument" in child.type and child.type != "type_arguments"), None
         )
-        if _has_block(call) or (
-            call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
-        ):
-            closures += 1
+        closures += blocks or has_block(call)
     if argument_list is not None and argument_list.type in BLOCK_KINDS:  # Scala's `f { … }`: one argument
         return [argument_list], closures
     return None if argument_list is None else [

@@ -37,7 +37,7 @@ def branch_chains(node: Node, of: Chain) -> list[str]:
     if node.type == "property_delegate":
         call = node.named_children[0] if node.named_children else None
         lazy_chain = (
-            block_result(call, of) if call is not None and _callee_names(call) == ("", "lazy") else ""
+            block_result(call, of) if call is not None and _callee_names(call) == (False, "lazy") else ""
         )
         return [lazy_chain] if lazy_chain else []
     chains = []
@@ -55,12 +55,12 @@ def branch_chains(node: Node, of: Chain) -> list[str]:
 
 def block_result(call: Node, of: Chain) -> str:
     """Return the chain of a call that returns its block's value; "" for any other call."""
+    has_receiver, name = _callee_names(call)
+    if name not in (_OF_RECEIVER if has_receiver else _ALONE):
+        return ""
     around = call.named_children[-1] if call.named_children else None
     block = around.named_children[0] if around is not None and around.named_children else None
     if around is None or around.type != "annotated_lambda" or block is None:
-        return ""
-    receiver, name = _callee_names(call)
-    if name not in (_OF_RECEIVER if receiver else _ALONE):
         return ""
     parameters = next((child for child in block.named_children if child.type == "lambda_parameters"), None)
     value = _single_expression(block)
@@ -69,7 +69,7 @@ def block_result(call: Node, of: Chain) -> str:
         return ""
     parameter_name = _text(parameters) if parameters is not None else "it"
     first = _FIRST.match(chain)
-    if not receiver or first is None or first[0] != parameter_name:
+    if not has_receiver or first is None or first[0] != parameter_name:
         return chain
     on = of(call.children[0].children[0])
     return "" if on in (_UNKNOWN, _LITERAL) else on + chain[first.end() :]
@@ -108,16 +108,16 @@ def _parameter(node: Node) -> Parameter:
     return Parameter(_text(name), MANY * many + _text(kind)[:TYPE_MAX] + DEFAULT * has_default)
 
 
-def _callee_names(call: Node) -> tuple[str, str]:
-    """Return (receiver of a call, name of the function); "" for none."""
+def _callee_names(call: Node) -> tuple[bool, str]:
+    """Return (True for a call with a receiver, name of the function or "")."""
     callee = call.children[0] if call.child_count else call
     if callee.type == "call_expression":  # `synchronized(x) { … }`
         callee = callee.children[0]
         if callee.type == "navigation_expression":
-            return "", ""
+            return False, ""
     if callee.type == "navigation_expression":
-        return _text(callee.children[0]), _text(callee.children[-1])
-    return "", _text(callee) if callee.type == "identifier" else ""
+        return True, _text(callee.children[-1])
+    return False, _text(callee) if callee.type == "identifier" else ""
 
 
 def _branches(node: Node) -> list[Node]:

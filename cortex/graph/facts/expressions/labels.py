@@ -11,7 +11,12 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import LITERAL, text_of
 from cortex.graph.facts.facts import LABELS
 
-_DEFINE = frozenset({"function_declaration", "protocol_function_declaration", "init_declaration"})
+_DEFINE = frozenset(
+    {"function_declaration", "protocol_function_declaration", "init_declaration", "subscript_declaration"}
+)
+#: the words that begin them; of a subscript's parameter only a second name is a label
+_SUBSCRIPT = "subscript"
+_WORDS = frozenset({"func", "init", _SUBSCRIPT})
 #: follow the label of a parameter with a default, and of a variadic one
 _OPTIONAL, _MANY = "=", "*"
 #: the label of a parameter or an argument without one
@@ -22,12 +27,14 @@ LABELLED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
 
 def labels_flag(function: Node) -> tuple[str, ...]:
     """Return the flag with the labels of a Swift function; () for other nodes."""
-    if function.type not in _DEFINE or not any(child.type in ("func", "init") for child in function.children):
+    if function.type not in _DEFINE or not any(child.type in _WORDS for child in function.children):
         return ()
+    by_name = not function.type.startswith(_SUBSCRIPT)
     labels = []
     for parameter in function.children:
         if parameter.type == "parameter":
-            label = parameter.child_by_field_name("external_name") or parameter.child_by_field_name("name")
+            label = parameter.child_by_field_name("external_name")
+            label = parameter.child_by_field_name("name") if label is None and by_name else label
             after = parameter.next_sibling
             many = any(child.type == "..." for child in parameter.children) or (
                 after is not None and after.type == "..."
@@ -43,9 +50,7 @@ def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
     """Return the labels of a Swift call's arguments."""
     labels = []
     for argument in arguments:
-        label = next(
-            (child for child in argument.named_children if child.type == "value_argument_label"), None
-        )
+        label = argument.child_by_field_name("name")
         labels.append(BARE if label is None else text_of(label) + LABELLED)
     return (*labels, *(BLOCK,) * closures)
 

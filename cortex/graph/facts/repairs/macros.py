@@ -41,6 +41,10 @@ _NO_CALLS = frozenset(
     "_Static_assert static_assert decltype catch void int char long asm __asm__ __declspec".split()
 )
 
+#: in a macro's text: an assignment, a call at its begin, a parenthesis
+_ASSIGNED = re.compile(r"(?<![=!<>+\-*/%&|^])=(?!=)")
+_VALUE = re.compile(r"((?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\(")
+_BRACKET = re.compile(r"[()]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NO_NEWLINE = re.compile(r"[^\n]")
 
@@ -52,7 +56,8 @@ _MACROS = rf"(?:{_MACRO}[ \t]+)+"
 _FIRST_MACROS = rf"(?:{_MACRO}(?:{_ARGUMENTS})?[ \t]+)+"
 _EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
 _GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
-_MARK = rf"(?:(?:[A-Z][A-Z0-9_]+|{_EXPORTS})(?:{_ARGUMENTS})?{_GAP}|\[\[[^\]\n]*\]\]{_GAP})"
+_TEXT_ARGUMENT = r"\(\s*(?:\"(?:\\.|[^\"\\\n])*\"\s*)+\)"
+_MARK = rf"(?:(?:[A-Z][A-Z0-9_]+|{_EXPORTS})(?:{_ARGUMENTS}|{_TEXT_ARGUMENT})?{_GAP}|\[\[[^\]\n]*\]\]{_GAP})"
 #: annotations of thread-safety analysis and of compilers after a name or parameters: words that may
 #: also name a function and so need arguments, and words that need none
 _ANNOTATION = (
@@ -267,6 +272,29 @@ def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
         return None
     fixture, test = reversed(names) if name.startswith(_FIXTURE_LAST) else names
     return fixture, test.strip("_") or test
+
+
+def macro_value(text: str) -> str:
+    """Return the chain of the call that is the value of a C macro, or of what it assigns last; ""
+    without one.
+    """
+    text = _ASSIGNED.split(text.replace("\\\n", " "))[-1].strip()
+    while text.startswith("(") and _closing(text, 0) == len(text) - 1:
+        text = text[1:-1].strip()
+    call = _VALUE.match(text)
+    if call is None or call[1] in _NO_CALLS or _closing(text, call.end() - 1) != len(text) - 1:
+        return ""
+    return f"{call[1].lstrip(':').replace('::', '.')}()"
+
+
+def _closing(text: str, at: int) -> int:
+    """Return the place of the parenthesis that closes the one at `at`, -1 without it."""
+    depth = 0
+    for place in _BRACKET.finditer(text, at):
+        depth += 1 if place[0] == "(" else -1
+        if not depth:
+            return place.start()
+    return -1
 
 
 def macro_calls(text: str) -> Iterator[tuple[str, int, int]]:

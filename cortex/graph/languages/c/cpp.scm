@@ -9,6 +9,8 @@
 (function_definition declarator: (_ declarator: (identifier) @name)) @def.function
 (function_definition declarator: (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name)) @def.function
 (function_definition declarator: (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name))) @def.function
+(function_definition declarator: [(operator_cast) (qualified_identifier name: (operator_cast))] @name) @def.function
+(declaration declarator: (operator_cast) @name) @def.declared
 (field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.declared
 (field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.declared
 (declaration declarator: (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration)))) @def.declared
@@ -29,6 +31,7 @@
 (field_declaration type: (_) @returns declarator: (function_declarator) (#not-eq? @returns "auto"))
 (field_declaration type: (_) @returns declarator: (_ (function_declarator)) (#not-eq? @returns "auto"))
 (trailing_return_type (_) @returns)
+(operator_cast type: (_) @returns)
 (parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name) (_ (_ (identifier) @param.name))])
 (parameter_declaration type: (_) @param.type declarator: (function_declarator declarator: (parenthesized_declarator (_ declarator: (identifier) @param.name))))
 (function_definition declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type !declarator))) (#not-eq? @param.type "void"))
@@ -64,7 +67,13 @@
 (call_expression function: (_) @callee) @call
 (new_expression type: (_) @callee) @call
 (declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
-([(binary_expression) (subscript_expression)] @operator)
+([(binary_expression) (subscript_expression) (unary_expression) (update_expression)] @operator)
+(pointer_expression operator: "*") @operator
+(condition_clause value: [(identifier) (field_expression)] @tested)
+(conditional_expression condition: [(identifier) (field_expression)] @tested)
+(for_statement condition: [(identifier) (field_expression)] @tested)
+(binary_expression left: [(identifier) (field_expression)] @tested operator: ["&&" "||" "and" "or"])
+(binary_expression operator: ["&&" "||" "and" "or"] right: [(identifier) (field_expression)] @tested)
 (assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (type_identifier) @type
 (qualified_identifier name: (type_identifier)) @type

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from cortex.graph.facts.expressions.operators import TEST
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
 from cortex.graph.languages.c.steps import (
+    doubt_ported,
     find_module,
     fit,
     literal_type,
@@ -88,6 +90,7 @@ C = Language(
     own_members=own_members,
     missing_member=(value_of_pair,),
     methods_by_name=(reachable_methods,),
+    bare_call=(doubt_ported,),
     visible=visible,
 )
 
@@ -112,12 +115,14 @@ CPP = replace(
         implicit_self=True,
         overloads=True,
         type_arguments=True,
+        fallback_operators={"operator!": TEST},
     ),
     syntax=replace(
         C.syntax,
         queries=("cpp",),
         operators=OPERATORS,
         static_operators=True,
+        postfix_operands=("#int",),
         pointers=POINTERS,
         argument=describe_argument,
         parameter_type=parameter_type,
@@ -135,7 +140,7 @@ CPP = replace(
         },
     ),
     member_call=(skip_library,),
-    bare_call=(take_associated, take_from_other_files),
+    bare_call=(take_associated, take_from_other_files, doubt_ported),
     bare_type=plain_type,
     literal_type=literal_type,
     call_operator=partial(called_by_method, "operator()"),

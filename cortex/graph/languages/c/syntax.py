@@ -15,6 +15,8 @@ POINTERS = frozenset({"pointer_declarator", "array_declarator"})
 OPERATORS = {sign: f"operator{sign}" for sign in "+ - * / % == != < > <= >= & | ^ << >>".split()}
 OPERATORS |= {f"{sign}=": f"operator{sign}=" for sign in "+-*/"}
 OPERATORS |= {ELEMENT: "operator[]", SET_ELEMENT: "operator[]"}
+OPERATORS |= {f"{sign}_": f"operator{sign}" for sign in "- + ! ~ * ++ --".split()}
+OPERATORS |= {"_++": "operator++", "_--": "operator--", "not_": "operator!"}
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments

@@ -10,6 +10,7 @@
 (constructor_declaration name: (_) @name) @def.method
 (local_function_statement name: (_) @name) @def.function
 (operator_declaration operator: _ @name) @def.method
+(conversion_operator_declaration type: (_) @name) @def.method
 (property_declaration name: (_) @name) @def.property
 (event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @def.property
 (accessor_declaration body: (_)) @accessor
@@ -24,6 +25,7 @@
 (method_declaration returns: (_) @returns)
 (local_function_statement type: (_) @returns)
 (operator_declaration type: (_) @returns)
+(conversion_operator_declaration type: (_) @returns)
 (parameter type: (_) @param.type name: (_) @param.name)
 (parameter_list type: (_) @param.type name: (_) @param.name)
 (lambda_expression parameters: (identifier) @bind.name)
@@ -53,7 +55,8 @@
 (invocation_expression function: (_) @callee) @call
 (object_creation_expression type: (_) @callee) @call
 (object_creation_expression type: (_) @initialized.type initializer: (_ (assignment_expression left: (identifier) @initialized)))
-([(binary_expression) (element_access_expression)] @operator)
+([(binary_expression) (element_access_expression) (prefix_unary_expression) (postfix_unary_expression)] @operator)
+(cast_expression value: [(identifier) (member_access_expression)]) @converted
 (assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (primary_constructor_base_type type: (_) @callee) @call
 (attribute name: (_) @callee) @call

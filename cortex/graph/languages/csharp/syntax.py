@@ -29,6 +29,9 @@ LITERAL_CHAINS = {kind: LITERAL + name for kind, name in _TEXTS_AND_NUMBERS.item
 #: operators, and the methods that they call
 OPERATORS = {sign: f"operator{sign}" for sign in "+ - * / % == != < > <= >= & | ^ << >> ! ~ ++ --".split()}
 OPERATORS |= {f"{sign}=": f"operator{sign}" for sign in "+-*/"}
+OPERATORS |= {f"{sign}_": f"operator{sign}" for sign in "- + ! ~ ++ --".split()}
+OPERATORS |= {f"_{sign}": f"operator{sign}" for sign in ("++", "--")}
+OPERATORS |= {truth: f"operator {truth}" for truth in ("true", "false")}
 OPERATORS |= {ELEMENT: f"{ACCESSOR}this", SET_ELEMENT: f"this{ACCESSOR}"}
 
 
@@ -70,8 +73,8 @@ def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
 _PROPERTIES = frozenset({"property_declaration", "indexer_declaration", "event_declaration"})
 
 
-def property_of(accessor: Node) -> tuple[Node, Node] | None:
-    """Return (property, its name) for an accessor; an indexer has the name `this`."""
+def property_of(accessor: Node) -> tuple[Node, Node, None] | None:
+    """Return (property, its name, None) for an accessor; an indexer has the name `this`."""
     around = accessor.parent
     if around is not None and around.type == "accessor_list":
         around = around.parent
@@ -79,4 +82,4 @@ def property_of(accessor: Node) -> tuple[Node, Node] | None:
         return None
     name = around.child_by_field_name("name")
     name = next((child for child in around.children if child.type == "this"), None) if name is None else name
-    return (around, name) if name is not None else None
+    return (around, name, None) if name is not None else None

@@ -18,7 +18,8 @@ _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "
 OPERATORS = _OPERATORS | dict.fromkeys(("<", ">", "<=", ">="), "compareTo")
 OPERATORS |= {"in": "contains", "!in": "contains"}
 OPERATORS |= {ELEMENT: "get", SET_ELEMENT: "set", "..": "rangeTo", "..<": "rangeUntil", "by_": "getValue"}
-OPERATORS |= {"-_": "unaryMinus", "!_": "not", "++_": "inc", "--_": "dec"}
+OPERATORS |= {"-_": "unaryMinus", "+_": "unaryPlus", "!_": "not"}
+OPERATORS |= dict.fromkeys(("++_", "_++"), "inc") | dict.fromkeys(("--_", "_--"), "dec")
 OPERATORS |= {f"{sign}=": f"{_OPERATORS[sign]}Assign" for sign in "+-*/%"}
 #: an assignment's function → the one that is called if a type lacks it
 FALLBACK_OPERATORS = {f"{_OPERATORS[sign]}Assign": _OPERATORS[sign] for sign in "+-*/%"}
@@ -65,7 +66,7 @@ def parameter_type(name: Node, declared: str) -> str:
 
 def flags(node: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
     """Return the flags of a definition: its extended type, its platforms, its type parameters."""
-    if node.type == "function_declaration":
+    if node.type in ("function_declaration", "property_declaration"):
         return (*kotlin_flags(node, receiver, scope), *parameters_flag(node))
     return (*platform_flags(node), *parameters_flag(node))
 
@@ -74,9 +75,9 @@ def text_type(value: Node) -> str:
     return "String" if value.type in KOTLIN_TEXTS else ""
 
 
-def property_of(accessor: Node) -> tuple[Node, Node] | None:
-    """Return (property, its name) for an accessor with a body, or the `var` or colon of an abstract
-    property; None for an extension's.
+def property_of(accessor: Node) -> tuple[Node, Node, Node | None] | None:
+    """Return (property, its name, the type that it extends) for an accessor with a body, or the
+    `var` or colon of an abstract property.
     """
     around = accessor.parent
     if around is not None and accessor.type == COLON:
@@ -85,6 +86,8 @@ def property_of(accessor: Node) -> tuple[Node, Node] | None:
     if around is None or (is_short and not any(child.type == "function_body" for child in accessor.children)):
         return None
     declared = next((child for child in around.named_children if child.type == "variable_declaration"), None)
-    before = declared.prev_named_sibling if declared is not None else None
+    if declared is None:
+        return None
+    before = declared.prev_named_sibling
     is_extended = before is not None and before.type in ("user_type", "nullable_type")
-    return None if declared is None or is_extended else (around, declared.named_children[0])
+    return around, declared.named_children[0], before if is_extended else None

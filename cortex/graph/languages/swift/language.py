@@ -62,6 +62,7 @@ SWIFT = Language(
         ),
         members={"navigation_expression": ("target", "suffix")},
         calls={"call_expression": "0"},
+        elements={"call_expression": "0"},
         wraps={
             "navigation_suffix": "suffix",
             "try_expression": "-1",

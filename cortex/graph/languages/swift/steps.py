@@ -6,7 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from cortex.graph.facts.facts import Definition, Reference
+from cortex.graph.facts.expressions.chains import split_chain
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
+from cortex.graph.facts.facts import ACCESSOR, Definition, Reference
 from cortex.graph.languages.swift.extensions import of_own_type, where_clause_members
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
@@ -15,6 +17,8 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: operators, which are functions of the same names
 OPERATORS = {sign: sign for sign in "+ - * / % == != < > <= >= += -= *= /= %=".split()}
+OPERATORS |= {f"{sign}_": sign for sign in "- + ! ~".split()} | {"_++": "++", "_--": "--"}
+OPERATORS |= {ELEMENT: f"{ACCESSOR}subscript", SET_ELEMENT: f"subscript{ACCESSOR}"}
 #: all but the last name of a parameter's type
 _PLAIN_TYPE = re.compile(r"^.*[ .](?=\w+\W*$)|\W+$|<.*")
 
@@ -65,6 +69,8 @@ def operator_functions(calls: Calls, reference: Reference, name: str) -> list[Re
     """Return the operators in the types of both operands and outside of types, if a parameter has
     the type of the operand in its place, and none has another.
     """
+    if ACCESSOR in name and "subscript" in name:
+        return _subscripts(calls, reference, name)
     place, types, refs = (calls.path, reference.scope, reference.at), list[str](), dict[Ref, None]()
     for operand in reference.passed:
         owners = calls.evaluator.evaluate(operand, *place) if operand[0] not in "#:?" else ()
@@ -77,6 +83,23 @@ def operator_functions(calls: Calls, reference: Reference, name: str) -> list[Re
     named, _ = calls.evaluator.scopes.lookup(name, calls.path, -1)
     refs |= dict.fromkeys(value.ref for value in named if value.tag == "def")
     return [ref for ref in refs if _takes_operands(calls.project.definition(ref), types)]
+
+
+def _subscripts(calls: Calls, reference: Reference, name: str) -> list[Ref]:
+    """Return the accessors of a subscript with the labels of the arguments, in the type of the
+    receiver or in an extension of its container.
+    """
+    receiver = split_chain(reference.chain)[0]
+    owners = calls.evaluator.evaluate(receiver, calls.path, reference.scope, reference.at)
+    refs = [
+        member.ref
+        for owner in owners
+        if owner.tag == "inst"
+        for member in calls.evaluator.attribute(owner, name)
+        if member.tag == "def"
+    ]
+    refs = refs or of_own_type(calls.evaluator, name, receiver, owners)
+    return [ref for ref in dict.fromkeys(refs) if calls.targets.accepts(ref, reference)]
 
 
 def _takes_operands(definition: Definition, types: list[str]) -> bool:

@@ -26,7 +26,9 @@
 (for_statement) @block
 (lambda_literal) @block
 
-(call_expression . (_) @callee) @call
+(call_expression . (_) @callee (call_suffix . [(value_arguments . "(") (lambda_literal)])) @call
+(call_expression (call_suffix . (value_arguments . "["))) @operator
+([(prefix_expression) (postfix_expression)] @operator)
 ([(additive_expression) (multiplicative_expression) (equality_expression) (comparison_expression) (infix_expression) (assignment)] @operator)
 (user_type) @type
 (import_declaration) @import

@@ -20,11 +20,16 @@ def extended_type(name: Node) -> str:
     return text_of(name).partition("<")[0].strip() if holds and holds[0].endswith("*") else ""
 
 
-def property_of(accessor: Node) -> tuple[Node, Node] | None:
-    """Return (property, its name) for an accessor or observer; None for a subscript's."""
+def property_of(accessor: Node) -> tuple[Node, Node, None] | None:
+    """Return (property, its name, None) for an accessor or observer; a subscript has the name
+    `subscript`.
+    """
     around = accessor.parent
     while around is not None and not around.type.endswith("_declaration"):
         around = around.parent
+    if around is not None and around.type == "subscript_declaration":
+        word = next((child for child in around.children if child.type == "subscript"), None)
+        return None if word is None else (around, word, None)
     pattern = around.child_by_field_name("name") if around is not None else None
     name = pattern.child_by_field_name("bound_identifier") if pattern is not None else None
-    return (around, name) if around is not None and name is not None else None
+    return (around, name, None) if around is not None and name is not None else None

@@ -14,6 +14,7 @@ import msgspec
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
 from cortex.graph.facts.expressions.chains import ROOT_MARK, split_chain
 from cortex.graph.facts.expressions.links import module_of
+from cortex.graph.facts.expressions.operators import CONVERSION
 from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets
@@ -22,6 +23,7 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.unknown_receivers import plausible_methods
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.overloads import CERTAIN
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 _ROOT = re.compile(r"[^.\[\]():]+")
@@ -152,7 +154,8 @@ class Calls:
         call = reference
         if reference.passed and is_operand is not None:  # C++: a member takes the right operand
             operands = dict.fromkeys(reference.passed[:1])
-            call = msgspec.structs.replace(reference, arguments=1, passed=reference.passed[1:])
+            more = reference.passed[1:]
+            call = msgspec.structs.replace(reference, arguments=len(more), passed=more)
         for method, operand in product(names, operands):
             if operand[0] in "#:?" or (is_operand is not None and not is_operand(self, reference, operand)):
                 continue
@@ -161,9 +164,10 @@ class Calls:
                 v for owner in owners if owner.tag == "inst" for v in self.evaluator.attribute(owner, method)
             )
             refs = self.targets.callable_refs(members, call.arguments)
-            if call.passed:
+            if reference.passed:
                 refs = [ref for ref in refs if self.targets.takes(ref, call.arguments)]
-            if refs and (not call.passed or self.targets.overloads.may_take(refs, call)):
+            least = CERTAIN if method.startswith(CONVERSION) else 0.0  # else a cast of an outside type
+            if refs and (not call.passed or self.targets.overloads.may_take(refs, call, least)):
                 return self.targets.edges_of_call(call, refs, "receiver")
         refs = functions(self, reference, name) if functions is not None else []
         if self.rules.labels:  # operators have none

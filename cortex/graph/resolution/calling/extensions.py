@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from cortex.graph.facts.facts import BOUND, DEFAULT, PLATFORM, Definition
+from cortex.graph.facts.facts import ACCESSOR, BOUND, DEFAULT, PLATFORM, Definition
 from cortex.graph.resolution.calling.extension_index import (
     ANY_RECEIVER,
     COMPANION_NAME,
@@ -201,9 +201,13 @@ class Extensions:
             self._homes[path] = ()  # guard for the search of supertypes below
             own_homes = (self._project.home(path), *self._base_homes(path))
             self._homes[path] = tuple(dict.fromkeys((*own_homes, *stars)))
-        imports = self._project.index(path).imports.get((-1, name), ())
+        written = name.strip(ACCESSOR)  # a property's accessors are imported by its name
+        imports = self._project.index(path).imports.get((-1, written), ())
         imported = {
-            (self._home_of(self._project.rules(path).family, statement.module), statement.member or name)
+            (
+                self._home_of(self._project.rules(path).family, statement.module),
+                name.replace(written, statement.member or written),
+            )
             for statement in imports
         }
         places = dict.fromkeys((*imported, *((home, name) for home in self._homes[path])))

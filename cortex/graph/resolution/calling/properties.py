@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import ACCESSOR, READ, UNCALLED, WRITTEN, Reference
@@ -15,6 +15,8 @@ from cortex.terms.kinds import TYPE_KINDS
 
 #: flags of methods that run where they are named
 _READ_FLAGS = frozenset({"property", "cached_property", UNCALLED})
+#: tags of values that may have members outside of the project
+_UNTYPED = frozenset({"ext", "mod"})
 
 
 class Properties:
@@ -47,12 +49,34 @@ class Properties:
 
     def _of_receiver(self, reference: Reference, receiver: str, name: str, *, written: bool) -> Iterator[Ref]:
         place = self._path, reference.scope, reference.at
-        for owner in self._evaluator.evaluate(receiver, *place):
+        owners = self._evaluator.evaluate(receiver, *place)
+        for owner in owners:
             if owner.tag in ("inst", "super", "def"):
                 refs = self._of_type(owner, name, written=written)
                 on_type = owner.tag == "def" and not self._rules.implicit_self
                 on_type = on_type and self._project.definition(owner.ref).kind in TYPE_KINDS
                 yield from (ref for ref in refs if not on_type or self._is_static(ref))
+        if self._rules.extension_functions:
+            yield from self._extensions(owners, name, receiver, written=written)
+
+    def _extensions(
+        self, owners: Sequence[Value], name: str, receiver: str, *, written: bool
+    ) -> Iterable[Ref]:
+        """Return the accessors of Kotlin's `val Disk.size`, unless the type has that property."""
+        if any(owner.tag in _UNTYPED or self._has_member(owner, name) for owner in owners):
+            return ()
+        extensions, key = self._evaluator.extensions, _accessor_name(name, written=written)
+        is_known = owners or extensions.is_evident(receiver, self._path)
+        candidates = extensions.find(key, self._path, owners, receiver) if is_known else []
+        return extensions.nearest(candidates, 0)
+
+    def _has_member(self, owner: Value, name: str) -> bool:
+        is_type = owner.tag in ("inst", "super", "def") and self._project.definition(owner.ref).has_members
+        return is_type and any(
+            not self._evaluator.extensions.is_extension(value)
+            for key in (name, _accessor_name(name, written=False))
+            for value in self._evaluator.member(owner.ref, key)
+        )
 
     def _is_static(self, ref: Ref) -> bool:
         return "static" in self._project.definition(ref).flags
@@ -77,12 +101,20 @@ class Properties:
             values, _ = lookup(_accessor_name(name, written=written), *place)
             if refs := self._accessors(values):
                 return refs
+        if self._rules.extension_functions:
+            for owner in self._evaluator.implicit_receivers.receivers(*place):
+                if refs := list(self._extensions((owner,), name, "", written=written)):
+                    return refs
         name += "_=" * (written and self._rules.calls_without_arguments)
         return self._plain(lookup(name, *place)[0], written=written)
 
     def _accessors(self, values: Sequence[Value]) -> list[Ref]:
-        refs = [value.ref for value in values if value.tag == "def"]
-        return [ref for ref in refs if self._project.definition(ref).is_accessor]
+        own = [
+            value.ref
+            for value in values
+            if value.tag == "def" and not self._evaluator.extensions.is_extension(value)
+        ]
+        return [ref for ref in own if self._project.definition(ref).is_accessor]
 
     def _plain(self, values: Sequence[Value], *, written: bool) -> list[Ref]:
         """Return the accessors among methods that have the property's name: a getter, and the

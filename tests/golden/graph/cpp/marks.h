@@ -4,6 +4,7 @@
 #define SHOP_API __attribute__((visibility("default")))
 #define SHOP_ALIGN(n) alignas(n)
 #define SHOP_INLINE inline
+#define SHOP_DEPRECATED(text) __attribute__((deprecated(text)))
 #define SHOP_WARNINGS_OFF
 #define SHOP_WARNINGS_ON
 
@@ -24,6 +25,12 @@ private:
 
 struct SHOP_API SHOP_ALIGN(8) Deep final : public Shelf {
     int down() { return full() ? 1 : 0; }
+};
+
+class SHOP_API SHOP_DEPRECATED(
+    "use Deep (or Shelf)") Flat
+    : public Shelf {
+    int up() { return full() ? 1 : 0; }
 };
 
 SHOP_API Shelf find(int number);
