@@ -4,6 +4,7 @@ import pytest
 
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.resolve import edges_of
+from tests.graph.small_graphs import calls_in, project_of
 from tests.graph.test_truth import load
 
 #: language → (path, text with a method NAME of the project and a call on an unknown receiver,
@@ -131,3 +132,17 @@ def test_an_object_of_another_function_is_a_candidate_in_its_file():
     )
     (edge,) = edges_by_name({"controller.ts": text})
     assert (edge.target, edge.candidates) == ("", ("controller:createQueue.queue.enqueue",))
+
+
+def test_a_function_that_the_library_of_c_has_too_is_a_candidate_of_its_calls():
+    texts = {
+        "ports.cpp": "int setenv(const char* a, const char* b, int c) { return 0; }\n"
+        "namespace own { int strdup(int text) { return text; } int copy() { return strdup(1); } }\n"
+        'void keep() {}\nvoid change() { keep(); setenv("A", "B", 1); }\n',
+    }
+    edges = calls_in(project_of(texts), "ports.cpp")
+    assert [(edge.target, edge.candidates) for edge in edges] == [
+        ("ports:own.strdup", ()),
+        ("ports:keep", ()),
+        ("", ("ports:setenv",)),
+    ]

@@ -11,6 +11,7 @@ from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
 from cortex.graph.languages.c.steps import (
+    doubt_ported,
     find_module,
     fit,
     literal_type,
@@ -89,6 +90,7 @@ C = Language(
     own_members=own_members,
     missing_member=(value_of_pair,),
     methods_by_name=(reachable_methods,),
+    bare_call=(doubt_ported,),
     visible=visible,
 )
 
@@ -138,7 +140,7 @@ CPP = replace(
         },
     ),
     member_call=(skip_library,),
-    bare_call=(take_associated, take_from_other_files),
+    bare_call=(take_associated, take_from_other_files, doubt_ported),
     bare_type=plain_type,
     literal_type=literal_type,
     call_operator=partial(called_by_method, "operator()"),

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import SECOND
+from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
@@ -33,6 +35,7 @@ from cortex.graph.resolution.types.overloads import CERTAIN, LIKELY, Overloads
 
 #: begins the chains of names in the library's name space
 _LIBRARY = "std."
+_PORTED = read_names(__package__, "ported")
 #: literals → the names of their types
 _LITERALS_OF_CPP = {
     "String": "char*",
@@ -99,6 +102,18 @@ def take_from_other_files(calls: Calls, callee: Callee) -> None:
         if project.definition(ref).kind == "function" and targets.takes(ref, reference.arguments)
     ]
     callee.values = tuple(Value("def", *ref) for ref in fitting) or callee.values
+
+
+def doubt_ported(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return an unsure edge for a function of C's library that the project defines for systems
+    without it.
+    """
+    if callee.name not in _PORTED:
+        return None
+    refs = calls.targets.callable_refs(callee.values, callee.reference.arguments)
+    if not refs or len(refs) > CANDIDATES_MAX or any(calls.project.definition(ref).scope for ref in refs):
+        return None
+    return iter((calls.edges.ambiguous(callee.reference, refs, callee.confidence),))
 
 
 def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
