@@ -216,7 +216,11 @@ def holder_at(file: File, line: int, column: int) -> str:
         if node is None or parent is None:
             return "other"
         value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
-        if parent.type in _IMPORTS or "import" in parent.type or (value is not None and _REQUIRES.match(value.text or b"")):
+        if (
+            parent.type in _IMPORTS
+            or "import" in parent.type
+            or (value is not None and _REQUIRES.match(value.text or b""))
+        ):
             return "import"
         if value is not None and value != node:
             return "static" if _FUNCTIONS.search(value.type) else _holder(parent)

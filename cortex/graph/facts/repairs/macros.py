@@ -188,7 +188,9 @@ def _name_test(match: re.Match[str]) -> str:
 def _comment_above(text: str, at: int) -> int:
     """Return the first place of the comment lines above the line at `at`, -1 without any."""
     first = -1
-    while (start := text.rfind("\n", 0, max(0, at - 1)) + 1) < at and text[start:at].lstrip(" \t")[:2] == "//":
+    while (start := text.rfind("\n", 0, max(0, at - 1)) + 1) < at and text[start:at].lstrip(" \t")[
+        :2
+    ] == "//":
         first = at = start
     return first
 
