@@ -203,6 +203,10 @@ def kind_at(file: File, line: int, column: int) -> str:
     return "value" if kind in HOLDERS else kind
 
 
+#: C++'s `using std::setw;`, beyond which a reference goes if the project has the definition
+_IMPORTS = frozenset({"using_declaration"})
+
+
 def holder_at(file: File, line: int, column: int) -> str:
     """Return the holder of a called value, one of HOLDERS; the kind of other targets."""
     leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
@@ -212,7 +216,11 @@ def holder_at(file: File, line: int, column: int) -> str:
         if node is None or parent is None:
             return "other"
         value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
-        if "import" in parent.type or (value is not None and _REQUIRES.match(value.text or b"")):
+        if (
+            parent.type in _IMPORTS
+            or "import" in parent.type
+            or (value is not None and _REQUIRES.match(value.text or b""))
+        ):
             return "import"
         if value is not None and value != node:
             return "static" if _FUNCTIONS.search(value.type) else _holder(parent)

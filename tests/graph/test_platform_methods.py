@@ -4,6 +4,7 @@ import pytest
 
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.resolve import edges_of
+from tests.graph.small_graphs import calls_in, project_of
 from tests.graph.test_truth import load
 
 #: language → (path, text with a method NAME of the project and a call on an unknown receiver,

@@ -35,8 +35,7 @@ def enter_accessor(sweep: Sweep, node: Node) -> None:
     ]
     index = next((at for at in same if sweep.opened[at].name == name), -1)
     scope = frame.qualified if extended is None else type_scope(extended)
-    flags = (ACCESSOR, "static") if _is_static(declaration) else (ACCESSOR,)
-    flags += labels_flag(declaration)
+    flags = (ACCESSOR, *("static",) * _is_static(declaration), *labels_flag(declaration))
     if extended is not None and sweep.syntax.flags is not None:
         flags += sweep.syntax.flags(declaration, extended, scope)
     if index < 0:

@@ -4,12 +4,15 @@ text order. The capture's name selects the module that reads it.
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.expressions.function_values import value_references
+from cortex.graph.facts.expressions.operators import read_conversion, read_test
 from cortex.graph.facts.expressions.property_reads import with_property_reads
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
@@ -40,8 +43,8 @@ _READERS = {
     "told": bindings.bind_comment_types,
     "valued": script.find_wrapped,
     "given": script.give_literal,
-    "tested": references.call_test,
-    "converted": references.call_conversion,
+    "tested": partial(references.call_operator, read=read_test),
+    "converted": partial(references.call_operator, read=read_conversion),
     "by_name": bindings.bind_index_signature,
     "jsx": references.call_component,
     "package": imports.read_package,

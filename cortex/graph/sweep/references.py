@@ -22,12 +22,7 @@ from cortex.graph.facts.expressions.chains import (
     unwrap_node,
 )
 from cortex.graph.facts.expressions.links import module_of
-from cortex.graph.facts.expressions.operators import (
-    is_assigned,
-    read_conversion,
-    read_operator,
-    read_test,
-)
+from cortex.graph.facts.expressions.operators import OperatorReader, is_assigned, read_operator
 from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import macro_calls, macro_value
@@ -99,18 +94,8 @@ def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
     return chain_of(callee, syntax), last or callee
 
 
-def call_operator(sweep: Sweep, node: Node) -> None:
-    if (operator := read_operator(node, sweep.syntax)) is not None:
-        sweep.add_reference("call", *operator)
-
-
-def call_test(sweep: Sweep, node: Node) -> None:
-    if (operator := read_test(node, sweep.syntax)) is not None:
-        sweep.add_reference("call", *operator)
-
-
-def call_conversion(sweep: Sweep, node: Node) -> None:
-    if (operator := read_conversion(node, sweep.syntax)) is not None:
+def call_operator(sweep: Sweep, node: Node, read: OperatorReader = read_operator) -> None:
+    if (operator := read(node, sweep.syntax)) is not None:
         sweep.add_reference("call", *operator)
 
 

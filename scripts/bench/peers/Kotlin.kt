@@ -64,21 +64,25 @@ object Calls : FirFunctionCallChecker(MppCheckerKind.Common) {
         if (source.kind !is KtRealSourceElementKind || expression.source?.kind !is KtRealSourceElementKind) return
         val at = source.startOffset
         for (symbol in listOfNotNull(held?.calleeReference?.toResolvedBaseSymbol(), expression.calleeReference.toResolvedBaseSymbol())) {
-            tell(path, at, symbol)
+            tell(path, at, symbol, context.session)
         }
         out.flush()
     }
 
-    private fun tell(path: String, at: Int, symbol: FirBasedSymbol<*>) {
+    private fun tell(path: String, at: Int, symbol: FirBasedSymbol<*>, asking: FirSession) {
         var one: FirBasedSymbol<*> = symbol
         if (one is FirCallableSymbol<*>) one = (one.fir as FirCallableDeclaration).unwrapFakeOverrides().symbol
         if (one is FirConstructorSymbol) one = one.getContainingClassSymbol() ?: one
-        val provider = one.moduleData.session.firProvider
-        val file = when (one) {
-            is FirCallableSymbol<*> -> provider.getFirCallableContainerFile(one)
-            is FirClassLikeSymbol<*> -> provider.getFirClassifierContainerFileIfAny(one)
-            else -> null
+        // Of a class in several source sets one provider or the other knows the file.
+        val file = listOf(one.moduleData.session, asking).firstNotNullOfOrNull { session ->
+            when (one) {
+                is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(one)
+                is FirClassLikeSymbol<*> -> session.firProvider.getFirClassifierContainerFileIfAny(one.classId)
+                else -> null
+            }
         }
+        val isLocal = if (one is FirClassLikeSymbol<*>) one.classId.isLocal else (one as? FirCallableSymbol<*>)?.callableId?.className == null
+        if (file == null && one.source != null && !isLocal) return // no opinion
         val there = file?.sourceFile?.path ?: (if (one.source != null) path else null)
         val source = one.source
         val word = when (one) {

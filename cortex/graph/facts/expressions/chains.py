@@ -183,9 +183,9 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if syntax.passes and (argument := _forwarded_argument(node, syntax)) is not None:
             return chain_of(argument, syntax, depth + 1)
         callee_node = child_of(node, syntax.calls[kind])
-        if callee_node is not None and has_block(node):
-            if (chain := _block_call(node, callee_node, syntax, depth)) is not None:
-                return chain
+        is_block_call = callee_node is not None and has_block(node)
+        if is_block_call and (chain := _block_call(node, callee_node, syntax, depth)) is not None:  # type: ignore[arg-type]
+            return chain
         mark = "[]" if syntax.labels and is_element_call(node) else _call_mark(node, syntax)
         callee = chain_of(callee_node, syntax, depth + 1)
         return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1) has no known target
@@ -211,7 +211,9 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
 
 
 def _block_call(call: Node, callee: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of Kotlin's call with a trailing block; None where the common rules apply."""
+    """Return the chain of Kotlin's call with a trailing block; None where the common rules
+    apply.
+    """
     is_member = callee.type == "navigation_expression"
     name = callee.named_child(callee.named_child_count - 1) if is_member else callee
     if name is not None and name.text in _SAME:

@@ -6,6 +6,7 @@ Not Python's and Kotlin's `==`: it is frequent, and most often means no method o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from tree_sitter import Node
 
@@ -23,8 +24,8 @@ ELEMENT, SET_ELEMENT = "[", "[="
 #: begins the name of a conversion to a type; and the conversion that a condition makes
 CONVERSION, TEST = "operator ", "operator bool"
 _ASSIGNMENTS = frozenset({"assignment", "operator_assignment", "assignment_expression"})
-#: node of an operator that a Swift project declares
-_OWN_SIGN = "custom_operator"
+#: nodes of Swift: an operator that a project declares, the target of an assignment
+_OWN_SIGN, _TARGET = "custom_operator", "directly_assignable_expression"
 #: ends of a chain without a type; the last two are those of a name that is missing
 _UNKNOWN_ENDS = frozenset({UNKNOWN, LITERAL, ".", ""})
 #: begins of a description that is no chain
@@ -36,14 +37,14 @@ _BEFORE_MARK = re.compile(r" +(?=[*&])")
 #: an operand that is a literal text
 _TEXT = "#String"
 
+OperatorReader = Callable[[Node, Syntax], tuple[str, Node, CallArguments] | None]
+
 
 def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments] | None:
     """Return (chain of the called method, node of the operator, arguments), None if no type can be
     known.
     """
     count, is_element = node.child_count, node.type in syntax.elements
-    if syntax.labels and is_element:
-        return _labelled_element(node, syntax)
     if count == 2 and not is_element:
         return _unary_operator(node, syntax)
     if count < 2:
@@ -66,6 +67,9 @@ def read_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments]
         return None
     if receiver[-1] != ")" and receiver.rpartition(".")[2][0].isupper():  # a type: `Pair[int]`
         return None
+    if is_element and syntax.labels:  # which select the subscript
+        arguments = read_arguments(node, operand, syntax, overloads=False)
+        return f"{receiver}.{name}", sign, CallArguments(*arguments[:2], OPERATOR)
     return f"{receiver}.{name}", sign, CallArguments(-1 if is_element else 1, (), OPERATOR)
 
 
@@ -127,19 +131,6 @@ def _on_operand(
     return f"{chain}.{name}", sign, CallArguments(1 + len(more), (chain, *more), OPERATOR)
 
 
-def _labelled_element(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments] | None:
-    """Return `read_operator` for Swift's `disk[at: 1]`: labels select the subscript."""
-    container, behind = node.child(0), node.child(node.child_count - 1)
-    receiver = chain_of(container, syntax, 1)
-    if receiver[:1] == ":" or receiver[-1:] in _UNKNOWN_ENDS:
-        return None
-    around = node.parent
-    written = around is not None and around.type.startswith("directly") and is_assigned(around)
-    name = syntax.operators[SET_ELEMENT if written else ELEMENT]
-    arguments = read_arguments(node, container, syntax, overloads=False)
-    return f"{receiver}.{name}", behind, CallArguments(*arguments[:2], OPERATOR)
-
-
 def _is_named(operand: Node, syntax: Syntax) -> bool:
     """Return True for an operand whose declaration may tell its type."""
     kind = operand.type
@@ -167,12 +158,14 @@ def _static_operator(
 
 def _unwrap_target(operand: Node, syntax: Syntax) -> Node:
     """Return the name in Swift's target of an assignment."""
-    return unwrap_node(operand, syntax) if operand.type.startswith("directly") else operand
+    return unwrap_node(operand, syntax) if operand.type == _TARGET else operand
 
 
 def is_assigned(node: Node) -> bool:
     """Return True for `disk.size` in `disk.size = 1`, `disk[0]` in `disk[0] = 1`."""
     around = node.parent
+    if around is not None and around.type == _TARGET:
+        node, around = around, around.parent
     if around is None or around.type not in _ASSIGNMENTS:
         return around is not None and around.type == "left_assignment_list"
     return around.start_byte == node.start_byte

@@ -21,8 +21,10 @@ _OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|sta
 #: begins a line that continues the statement above; in a branch also one that ends a block
 _CONTINUES = re.compile(r"\s*(?:else|catch|finally)\b")
 _ENDS_BLOCK = re.compile(r"\s*\}")
-#: begins a C# line that continues the line above: an expression body, a link of calls
-_OPEN_BEGIN = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
+#: begins a line that continues the line above: a further parameter, constructor's initialisers; in
+#: C# an expression body, a link of calls
+_OPEN_BEGIN = re.compile(r"\s*(?:,|:(?!:)|\?|&&|\|\|)")
+_OPEN_BEGIN_OF_CSHARP = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
 #: depth of nested conditions that are checked: each reads all of its lines
 DEPTH_MAX = 32
 #: lines before and after a condition that are searched for code
@@ -97,7 +99,8 @@ def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bo
         text = "\n".join(code)
         if text.count("{") != text.count("}") or text.count("(") != text.count(")"):
             return True
-        if code and (_OPEN_END.search(code[-1]) or (csharp and _OPEN_BEGIN.match(code[0]))):
+        begin = _OPEN_BEGIN_OF_CSHARP if csharp else _OPEN_BEGIN
+        if code and (_OPEN_END.search(code[-1]) or begin.match(code[0])):
             return True
         if code and (_CONTINUES.match(code[0]) or _ENDS_BLOCK.match(code[0])):
             return True

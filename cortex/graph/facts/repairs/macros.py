@@ -116,6 +116,7 @@ _MARKS = re.compile(
     rf"|\b(?P<held>{_MACROS})(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+    rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO})[ \t]*$"
     rf"|^[ \t]+(?P<member>{_MACRO}{_ARGUMENTS})[ \t]*$(?=\s*[\w~}}/#\[])"
     rf"|(?<=>[ \t])(?P<templated>{_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
@@ -184,6 +185,16 @@ def _name_test(match: re.Match[str]) -> str:
     return f"{match['head']}{match['fixture']}{match['gap']}_{name} {rest}{match['end']}"
 
 
+def _comment_above(text: str, at: int) -> int:
+    """Return the first place of the comment lines above the line at `at`, -1 without any."""
+    first = -1
+    while (start := text.rfind("\n", 0, max(0, at - 1)) + 1) < at and text[start:at].lstrip(" \t")[
+        :2
+    ] == "//":
+        first = at = start
+    return first
+
+
 def _mark_starts(text: str) -> Iterator[int]:
     """Yield the places where a mark may begin.
 
@@ -195,6 +206,8 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _LINES.finditer(text):
         yield match.start() + 1
         yield _scan_back(text, match.start(), " \t")
+        if (first := _comment_above(text, match.start() + 1)) >= 0:
+            yield first
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))

@@ -109,12 +109,9 @@ class Properties:
         return self._plain(lookup(name, *place)[0], written=written)
 
     def _accessors(self, values: Sequence[Value]) -> list[Ref]:
-        own = [
-            value.ref
-            for value in values
-            if value.tag == "def" and not self._evaluator.extensions.is_extension(value)
-        ]
-        return [ref for ref in own if self._project.definition(ref).is_accessor]
+        is_extension = self._evaluator.extensions.is_extension
+        refs = [value.ref for value in values if value.tag == "def" and not is_extension(value)]
+        return [ref for ref in refs if self._project.definition(ref).is_accessor]
 
     def _plain(self, values: Sequence[Value], *, written: bool) -> list[Ref]:
         """Return the accessors among methods that have the property's name: a getter, and the

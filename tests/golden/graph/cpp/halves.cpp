@@ -21,6 +21,16 @@ class Case {
         left_(most) {
   }
 
+  Case(int most, int more)
+#if defined(DEBUG)
+      : most_(more), left_(most)
+#else
+      : left_(most)
+#endif
+  {
+    shut();
+  }
+
   void shut() { lock_.hold(); }
 
  private:
@@ -34,6 +44,18 @@ class Case::Part {
   void spin() LOCKS_EXCLUDED(lock) { part(); }
   void part() {}
 };
+
+static void handle(int number
+#if !defined(DEEP_WINDOWS)
+                   ,
+                   Case* held
+#endif
+) {
+  Case::Part part;
+  part.spin();
+}
+
+void handle_all() { handle(1, nullptr); }
 
 using Box = Case;
 typedef Case Chest;
