@@ -14,10 +14,10 @@ from pathlib import Path
 
 from cortex.system import files, hosts
 
-#: bytes of a configuration that are read; of a file that names a folder; of HEAD
+#: bytes of a configuration with its includes that are read; of a file that names a folder; of HEAD
 CONFIG_BYTES_MAX, PATH_BYTES_MAX, HEAD_BYTES_MAX = 4 << 20, 4096, 4096
-#: files that include each other, as git's own bound
-INCLUDES_MAX = 10
+#: files that one configuration includes, in all: people have a few
+INCLUDES_MAX = 50
 #: HEAD of a repository: a branch, or a commit
 _HEAD = re.compile(rb"ref:\s*refs/\S|[0-9a-f]{40}")
 #: entries of a git folder beside HEAD
@@ -93,22 +93,29 @@ def belongs_to_another(folder: Path) -> bool:
     return owner != hosts.user_id()
 
 
-def read_config(path: str | os.PathLike[str], depth: int = 0) -> list[tuple[str, str]]:
+def read_config(path: str | os.PathLike[str], includes_max: int = INCLUDES_MAX) -> list[tuple[str, str]]:
     """Return the settings of one file of git's configuration and the files that it includes, in
     order: (`section.key` or `section.name.key`, value). Empty if it cannot be read. Conditions of
-    includes are not examined: such a file does not count.
+    includes are not examined: such a file does not count. `includes_max`: files that are included
+    in all, for a clone's file may include itself many times.
     """
-    try:
-        raw = files.read_plain(os.path.realpath(path), CONFIG_BYTES_MAX)
-    except OSError:
-        return []
-    settings: list[tuple[str, str]] = []
-    for name, value in _parse(raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")):
-        settings.append((name, value))
-        if name == "include.path" and depth < INCLUDES_MAX:
-            included = os.path.join(os.path.dirname(os.path.realpath(path)), os.path.expanduser(value))
-            settings += read_config(included, depth + 1)
-    return settings
+    left, left_bytes = includes_max, CONFIG_BYTES_MAX
+
+    def read(place: str) -> Iterator[tuple[str, str]]:
+        nonlocal left, left_bytes
+        try:
+            raw = files.read_plain(place, left_bytes)
+        except OSError:
+            return
+        left_bytes -= len(raw)
+        for name, value in _parse(raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")):
+            yield name, value
+            if name == "include.path" and left > 0:
+                left -= 1
+                included = os.path.join(os.path.dirname(place), os.path.expanduser(value))
+                yield from read(os.path.realpath(included))
+
+    return list(read(os.path.realpath(path)))
 
 
 def user_settings() -> dict[str, str]:

@@ -144,7 +144,7 @@ def send_now(descriptor: int, data: bytes) -> int:
 
 
 def hang_up_check(descriptor: int) -> Callable[[], bool]:
-    """Return a function: whether our pipe's writer closed it; False if unknown."""
+    """Return a check whether our pipe's writer has closed it; False where that is unknown."""
     if not hasattr(select, "poll"):
         return lambda: False
     poll = select.poll()

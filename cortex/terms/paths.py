@@ -287,7 +287,7 @@ def is_build(path: str) -> bool:
     if _BUILD.search((first, *others)[-1]) is not None:
         return True
     language = language_of(path)
-    return bool(others) and first in _SCRIPT_FOLDERS and (language.kind == "data" or language.grammar is None)
+    return bool(others) and first in _SCRIPT_FOLDERS and (language.kind == "data" or not language.wheel)
 
 
 def asks_for_build(question: str) -> bool:

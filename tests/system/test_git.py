@@ -293,3 +293,11 @@ def test_the_git_folder_of_a_pointer_is_the_one_that_git_opens(tmp_path, name):
         ["git", "-C", top, "rev-parse", "--absolute-git-dir"], check=True, capture_output=True
     )
     assert os.fsencode(git_files.git_dir(top)) == answered.stdout.removesuffix(b"\n")
+
+
+def test_a_configuration_that_includes_itself_many_times_is_read_in_bounded_steps(tmp_path):
+    config = tmp_path / "config"
+    config.write_text("[include]\n" + "path = config\n" * 40 + '[remote "origin"]\nurl = here\n')
+    settings = git_files.read_config(config)
+    assert dict(settings)["remote.origin.url"] == "here"
+    assert len(settings) < 100 * 40

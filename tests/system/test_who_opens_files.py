@@ -74,7 +74,6 @@ ALLOWED = {
     ("cortex.indexer.syntax.source", "read_text"): "decodes bytes",
     ("cortex.settings.encodings", "read_text"): "decodes bytes",
     ("cortex.settings.folders.branches", "read_text"): "settings.identity.read_text",
-    ("cortex.settings.folders.identity", "read_text"): "its own, by files.read_plain",
     ("cortex.memory.files.formats", "archive.open"): "a member of an archive that is open",
     ("cortex.memory.files.markdown_export", "folder.mkdir"): "a folder that the person names",
     ("cortex.processes.attach", "folder.glob"): "lists sockets",

@@ -237,7 +237,7 @@ def _function_of(scored: ScoredUnit) -> Function:
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
-    """Return the chain and so many functions that an answer keeps its length with variants."""
+    """Return the chain, and beside it as many functions as fit when their variants count."""
     functions: list[Function] = []
     size = 0.0
     for at, function in enumerate(flow.functions):

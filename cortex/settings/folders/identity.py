@@ -89,7 +89,7 @@ def origin_of(root: Path) -> str:
 
 
 def _read_origin(common: Path) -> str:
-    address = dict(read_config(common / "config")).get("remote.origin.url", "")
+    address = dict(read_config(common / "config", includes_max=0)).get("remote.origin.url", "")
     return plain_remote(address) if address else ""
 
 
