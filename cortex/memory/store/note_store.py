@@ -222,11 +222,7 @@ class Store:
         return Written(**reply | {"removed": tuple(reply.get("removed", ()))})
 
     def relate(
-        self,
-        source: str | int,
-        target: str | int,
-        relation: str = "relates_to",
-        operation: str = "",
+        self, source: str | int, target: str | int, relation: str = "relates_to", operation: str = ""
     ) -> dict[str, Any]:
         """{"id", "source", "target": numbers, "relation", "existed"}: an existing edge is returned
         as it is. Raises NotFound for an unknown note, BadRequest for a relation of a note to

@@ -10,15 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import uuid6
-from sqlalchemy import (
-    BindParameter,
-    Connection,
-    bindparam,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
 
 from cortex.memory.find.catalog import Outline
 from cortex.memory.note import Edge, Note
