@@ -350,7 +350,7 @@ def test_an_output_in_a_small_alphabet_gets_the_other_letters_as_in_json(project
         assert f"{letter} \\u2192 \\ud834\\udd1e" in read.stdout.decode(encoding)
         answer = through_shell(project, "exact MARKED --json", **environment)
         assert "ü → 𝄞" in orjson.loads(answer.stdout.decode(encoding))["results"][0]["chunk"]["text"]
-        assert through_shell(project, "doctor", **environment).returncode == 0, encoding
+    assert through_shell(project, "doctor", PYTHONIOENCODING="ascii").returncode == 0
 
 
 def test_arguments_in_a_locale_of_ascii_are_read_as_utf_8(project: Project) -> None:
