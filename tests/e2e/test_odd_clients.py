@@ -328,6 +328,7 @@ def through_shell(
 
 def test_a_front_and_every_command_work_with_closed_standard_streams(project: Project) -> None:
     project.run("index")
+    project.environment["CORTEX_SERVER_IDLE_EXIT_S"] = "60"  # one set for all commands from here on
     data = lines(hello(), INITIALIZED, call(1, {"query": "check_password"}))
     front = through_shell(project, "mcp 2>&-", data)
     assert front.returncode == 0
