@@ -61,7 +61,7 @@ class Transfer(View):
         slices: a thread makes the copy. Raises Damaged when the store is damaged.
         """
         with ThreadPoolExecutor(1) as pool:
-            copying = pool.submit(self._memory.store.back_up)
+            copying = pool.submit(self._memory.store.database.back_up)
             while wait((copying,), SLICE_S).not_done:
                 yield
             copy = copying.result()

@@ -126,9 +126,6 @@ class Store:
     def close(self) -> None:
         self.database.close()
 
-    def back_up(self) -> Path:
-        return self.database.back_up()
-
     # Writing
 
     def put(
