@@ -193,16 +193,20 @@ def project(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 @pytest.fixture(scope="module")
 def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Project]:
-    """A project for all tests of a module, which only read."""
+    """A project for all tests of a module, which only read: its set starts once and stays between
+    them.
+    """
     with (
         pytest.MonkeyPatch.context() as patch,
-        make_project(tmp_path_factory.mktemp("shared"), cache, patch) as new_project,
+        make_project(tmp_path_factory.mktemp("shared"), cache, patch, idle_exit_s=60) as new_project,
     ):
         yield new_project
 
 
 @contextlib.contextmanager
-def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterator[Project]:
+def make_project(
+    folder: Path, cache: Path, patch: pytest.MonkeyPatch, *, idle_exit_s: int = 1
+) -> Iterator[Project]:
     """Make a project in `folder`; on leaving, its processes must end."""
     short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
     environment = {
@@ -211,7 +215,7 @@ def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterat
         "CORTEX_HOME": str(cache),
         "CORTEX_MEMORY_DATA_DIR": str(folder / "memory"),
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-        "CORTEX_SERVER_IDLE_EXIT_S": "1",
+        "CORTEX_SERVER_IDLE_EXIT_S": str(idle_exit_s),
         "CORTEX_SERVER_DEBOUNCE_MS": "50",
         "CORTEX_INDEXING_DEBOUNCE_MS": "50",
     }

@@ -98,10 +98,12 @@ RUN = [example for example in examples() if not reason(example)]
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Project]:
     folder = tmp_path_factory.mktemp("examples")
-    with pytest.MonkeyPatch.context() as patch, make_project(folder, cache, patch) as new_project:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        make_project(folder, cache, patch, idle_exit_s=20) as new_project,
+    ):
         (folder / "home").mkdir()
-        new_project.environment |= {"HOME": str(folder / "home"), "CORTEX_SERVER_IDLE_EXIT_S": "20"}
-        patch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "20")
+        new_project.environment["HOME"] = str(folder / "home")
         for name, text in SOURCES.items():
             path = new_project.root / name
             path.parent.mkdir(parents=True, exist_ok=True)

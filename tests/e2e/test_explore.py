@@ -24,10 +24,10 @@ DIFF = """--- a/auth/page.py
 """
 
 
-@pytest.fixture
-def sources(project):
-    (project.root / "auth" / "page.py").write_text(PAGE)
-    return project
+@pytest.fixture(scope="module")
+def sources(shared_project):
+    (shared_project.root / "auth" / "page.py").write_text(PAGE)
+    return shared_project
 
 
 def test_one_question_brings_the_chain_of_calls_to_the_agent(sources):

@@ -30,13 +30,17 @@ SOURCES = {
 }
 
 
-@pytest.fixture
-def sources(project):
+def plant(project):
     for name, text in SOURCES.items():
         path = project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return project
+
+
+@pytest.fixture(scope="module")
+def sources(shared_project):
+    return plant(shared_project)
 
 
 def ids(answer):
@@ -109,11 +113,13 @@ def test_structure_is_answered_through_the_whole_path(sources):
         assert answer["index"]["generation"] > 0
 
 
-def test_an_edited_file_changes_the_answers_of_others(sources):
+def test_an_edited_file_changes_the_answers_of_others(project):
+    plant(project)
+
     async def ask():
-        async with sources.front() as front:
+        async with project.front() as front:
             await until(front, ["app/main:main"], operation="callers", target="app/disk:DiskStore.save")
-            (sources.root / "app/disk.py").write_text(
+            (project.root / "app/disk.py").write_text(
                 "from app.base import Store as Base\n\n\nclass DiskStore(Base):\n    pass\n"
             )
             return await until(front, ["app/main:main"], operation="callers", target="app/base:Store.save")

@@ -76,9 +76,8 @@ def compatible_server() -> Iterator[tuple[int, list[str]]]:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
-    with make_project(tmp_path, tmp_path / "cache", monkeypatch) as project:
-        monkeypatch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "20")  # one set for all lines of a block
-        project.environment["CORTEX_SERVER_IDLE_EXIT_S"] = "20"
+    # one set for all lines of a block
+    with make_project(tmp_path, tmp_path / "cache", monkeypatch, idle_exit_s=20) as project:
         (project.root / "auth" / "enter.py").write_text(
             "from auth.login import check_password\n\n\ndef enter():\n    return check_password('a', 'b')\n"
         )

@@ -18,15 +18,6 @@ pytestmark = pytest.mark.e2e
 CORTEX = str(Path(sys.executable).parent / "cortex")
 
 
-@pytest.fixture(scope="module")
-def reading(shared_project):
-    """A project for tests that only read: its set is started once, and stays between them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "60")
-        shared_project.environment["CORTEX_SERVER_IDLE_EXIT_S"] = "60"
-        yield shared_project
-
-
 def run(project, ask):
     """Run `ask(front)` against a front with a complete index; return its value."""
 
@@ -85,7 +76,7 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
     assert "cortex_exact" in instructions
 
 
-def test_an_agent_reads_text_of_the_tools_that_it_is_offered_and_of_all_others(reading):
+def test_an_agent_reads_text_of_the_tools_that_it_is_offered_and_of_all_others(shared_project):
     calls = {
         "cortex_search": {"query": "how is a password checked"},
         "cortex_read": {"places": ["check_password"]},
@@ -96,9 +87,9 @@ def test_an_agent_reads_text_of_the_tools_that_it_is_offered_and_of_all_others(r
     }
 
     async def ask():
-        async with reading.front() as front:
+        async with shared_project.front() as front:
             await front.until_complete()
-        async with reading.front("--for", "agent") as front:
+        async with shared_project.front("--for", "agent") as front:
             listed = [tool.name for tool in (await front.session.list_tools()).tools]
             results = {name: await front.session.call_tool(name, sent) for name, sent in calls.items()}
             return listed, results, await front.call("cortex_exact", query="check_password", format="json")
@@ -124,7 +115,7 @@ def test_the_first_question_to_an_unknown_project_is_answered(project):
     assert answer["index"]["generation"] > 0
 
 
-def test_answers_have_the_shapes_of_the_contract(reading):
+def test_answers_have_the_shapes_of_the_contract(shared_project):
     async def ask(front):
         return (
             await front.call("cortex_search", query="how is a password compared", limit=2),
@@ -132,7 +123,7 @@ def test_answers_have_the_shapes_of_the_contract(reading):
             await front.call("code_context", query="exponential backoff", k=2),
         )
 
-    search, exact, context = run(reading, ask)
+    search, exact, context = run(shared_project, ask)
     chunk = search["results"][0]["chunk"]
     assert chunk["metadata"]["file_path"] == "auth/login.py"
     assert 0 < search["results"][0]["combined_score"] <= 1
@@ -149,7 +140,7 @@ def test_answers_have_the_shapes_of_the_contract(reading):
         assert answer["index"]["pending_count"] == 0
 
 
-def test_filters_modes_and_details_are_honoured(reading):
+def test_filters_modes_and_details_are_honoured(shared_project):
     async def ask(front):
         return [
             await front.files("cortex_search", "requests"),
@@ -165,7 +156,7 @@ def test_filters_modes_and_details_are_honoured(reading):
             await front.call("cortex_search", query="password", explain=True, limit=1),
         ]
 
-    everything, documents, semantic, located, one_file, explained = run(reading, ask)
+    everything, documents, semantic, located, one_file, explained = run(shared_project, ask)
     assert set(documents) == {"docs/guide.md"} < set(everything)
     assert len(semantic["results"]) == 1
     assert {hit["chunk"]["metadata"]["file_path"] for hit in located["results"]} == {"auth/login.py"}
@@ -183,7 +174,7 @@ def test_filters_modes_and_details_are_honoured(reading):
     assert explained["results"][0]["combined_score"] == pytest.approx(explanation["score"], abs=5e-3)
 
 
-def test_wrong_arguments_are_errors_with_one_sentence(reading):
+def test_wrong_arguments_are_errors_with_one_sentence(shared_project):
     async def ask(front):
         return [
             await call_refused(front, "cortex_search", query=" "),
@@ -200,7 +191,7 @@ def test_wrong_arguments_are_errors_with_one_sentence(reading):
             await front.session.call_tool("cortex_pattern", {"pattern": " ", "language": "python"}),
         ]
 
-    errors, answers = run(reading, ask)
+    errors, answers = run(shared_project, ask)
     assert {error.code for error in errors} == {-32602}
     for error in errors:
         assert "\n" not in error.message
@@ -212,13 +203,13 @@ def test_wrong_arguments_are_errors_with_one_sentence(reading):
     assert all("\n" not in answer.content[0].text for answer in answers)
 
 
-def test_limits_out_of_range_are_clamped(reading):
+def test_limits_out_of_range_are_clamped(shared_project):
     limits = (0, -1, 1000, "7")
 
     async def ask(front):
         return [await front.call("cortex_search", query="password", limit=limit) for limit in limits]
 
-    assert [answer["total"] >= 1 for answer in run(reading, ask)] == [True] * len(limits)
+    assert [answer["total"] >= 1 for answer in run(shared_project, ask)] == [True] * len(limits)
 
 
 def test_emoji_and_other_scripts_are_words(project):
@@ -259,7 +250,7 @@ def test_a_missing_worker_leaves_its_lane_out_and_says_so(project):
     assert answer["results"][0]["chunk"]["metadata"]["file_path"] == "auth/login.py"
 
 
-def test_many_questions_at_once_are_all_answered(reading):
+def test_many_questions_at_once_are_all_answered(shared_project):
     async def ask(front):
         return await asyncio.gather(
             *(
@@ -269,15 +260,17 @@ def test_many_questions_at_once_are_all_answered(reading):
             )
         )
 
-    answers = run(reading, ask)
+    answers = run(shared_project, ask)
     assert len(answers) == 40
     assert all(answer["results"] for answer in answers)
 
 
-def test_the_client_of_the_newest_protocol_is_served_too(reading):
+def test_the_client_of_the_newest_protocol_is_served_too(shared_project):
     async def ask():
         parameters = StdioServerParameters(
-            command=CORTEX, args=["mcp", "--project", str(reading.root)], env=reading.environment
+            command=CORTEX,
+            args=["mcp", "--project", str(shared_project.root)],
+            env=shared_project.environment,
         )
         async with Client(stdio_client(parameters)) as client:
             tools = await client.list_tools()

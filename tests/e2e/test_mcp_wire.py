@@ -46,11 +46,11 @@ def hello(version, number=1):
     return orjson.dumps(message).decode(), '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
-def test_each_broken_line_gets_its_error_and_the_front_ends_when_its_input_does(project):
+def test_each_broken_line_gets_its_error_and_the_front_ends_when_its_input_does(shared_project):
     ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}'
     wrong = '{"jsonrpc":"2.0","id":98,"method":"tools/call","params":{"arguments":{}}}'
     texts = [text for text, _, _ in BROKEN]
-    answers = speak(project, *hello("2025-11-25"), *texts, wrong, ping)
+    answers = speak(shared_project, *hello("2025-11-25"), *texts, wrong, ping)
     errors = [
         (answer["error"]["code"], answer["id"])
         for answer in answers
@@ -62,12 +62,12 @@ def test_each_broken_line_gets_its_error_and_the_front_ends_when_its_input_does(
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
-def test_every_version_with_a_handshake_is_served(project, version):
+def test_every_version_with_a_handshake_is_served(shared_project, version):
     listing = [
         f'{{"jsonrpc":"2.0","id":{number},"method":"{method}"}}'
         for number, method in enumerate(("tools/list", "resources/list", "prompts/list"), 2)
     ]
-    answers = {answer["id"]: answer for answer in speak(project, *hello(version), *listing)}
+    answers = {answer["id"]: answer for answer in speak(shared_project, *hello(version), *listing)}
     assert answers[1]["result"]["protocolVersion"] == version
     offered = answers[1]["result"]["capabilities"]
     assert {"tools", "resources", "prompts", "logging"} <= set(offered)
@@ -108,13 +108,13 @@ def test_the_official_client_reads_hears_and_completes_in_either_era(project, mo
     assert heard == sorted(set(heard))
 
 
-def test_the_inspectors_command_line_lists_and_calls(project):
+def test_the_inspectors_command_line_lists_and_calls(shared_project):
     inspector = shutil.which("mcp-inspector")
     if inspector is None:
         pytest.skip("the MCP Inspector is not installed: npm install -g @modelcontextprotocol/inspector")
 
     def inspect(*arguments):
-        command = [inspector, "--cli", CORTEX, "mcp", "--project", str(project.root), *arguments]
+        command = [inspector, "--cli", CORTEX, "mcp", "--project", str(shared_project.root), *arguments]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert result.returncode == 0, result.stderr
         return orjson.loads(result.stdout)

@@ -16,13 +16,13 @@ SOURCES = {
 }
 
 
-@pytest.fixture
-def sources(project):
+@pytest.fixture(scope="module")
+def sources(shared_project):
     for name, text in SOURCES.items():
-        path = project.root / name
+        path = shared_project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return project
+    return shared_project
 
 
 def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):

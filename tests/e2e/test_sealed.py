@@ -368,8 +368,7 @@ def remove_cache(tmp_path):
     (tmp_path / "cache").mkdir(mode=0o700)
 
 
-@pytest.mark.parametrize("lost", ["cache", "cache and notes"])
-@pytest.mark.parametrize("command", ["rotate", "forget"])
+@pytest.mark.parametrize(("command", "lost"), [("rotate", "cache"), ("forget", "cache and notes")])
 def test_a_deleted_cache_never_locks_a_sealed_memory(plain, tmp_path, command, lost):
     pytest.importorskip("sqlcipher3")
     call("memory", "encrypt")

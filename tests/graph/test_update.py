@@ -23,6 +23,7 @@ from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
+from tests.drawn_examples import scaled
 from tests.indexer.indexed_tree import read
 
 PROJECTS = Path(__file__).parents[1] / "golden" / "graph"
@@ -268,11 +269,12 @@ def test_a_reopened_type_lists_methods_that_another_file_adds():
     assert project.update({"a.rb": None}) == {"b.rb"}
 
 
+@pytest.mark.hypothesis  # the nights draw more
 def test_random_edits_end_where_a_fresh_reading_does(config, tmp_path):
     chance = random.Random(7)
     store = GraphStore(config)
     store.update(entries(config.root), {})
-    for _ in range(25):
+    for _ in range(scaled(40)):
         path = chance.choice(ALL)
         lines = path.read_text().splitlines(keepends=True)
         remaining = [line for line in lines if chance.random() > 0.1]

@@ -103,7 +103,7 @@ def test_a_damaged_database_is_reported_with_its_copies_and_never_overwritten(da
 
 def test_a_database_damaged_while_open_serves_again_after_a_restore(data, worker):
     ask(worker, "store", title="kept")
-    copy = worker.ready()._memory.store.back_up()
+    copy = worker.ready()._memory.store.database.back_up()
     good = copy.read_bytes()
     worker.close()
     (data / NAME).write_bytes(good[:4096] + b"\xff" * (len(good) - 4096))

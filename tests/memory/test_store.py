@@ -203,7 +203,7 @@ def test_one_process_owns_the_folder(store, data):
 def test_files_and_folders_are_for_their_owner_alone(tmp_path):
     store = Store(tmp_path / "data")
     store.put(Note("one"))
-    store.back_up()
+    store.database.back_up()
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
     assert not [path for path in (tmp_path / "data").rglob("*") if path.stat().st_mode & 0o077]
     store.close()
@@ -244,7 +244,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(data):
 @pytest.mark.of_the_file
 def test_a_back_up_holds_the_committed_notes(store):
     store.put(Note("one"))
-    copy = store.back_up()
+    copy = store.database.back_up()
     with sqlite3.connect(copy) as connection:
         assert connection.execute("SELECT title FROM note").fetchall() == [("one",)]
     connection.close()

@@ -176,11 +176,7 @@ class RankedUnits:
 
 
 def rank_units(
-    question: Question,
-    query: str,
-    sources: Mapping[str, Source],
-    evidence: Evidence,
-    places: Iterable[Place],
+    question: Question, query: str, sources: Mapping[str, Source], evidence: Evidence, places: Iterable[Place]
 ) -> RankedUnits:
     """Rank the units of the files `sources` (best first). `places`: cited lines."""
     file_scores = score_units(question, list(sources.values()))

@@ -202,10 +202,7 @@ class GraphSnapshot:
     def _explain_unresolved(self, match: TargetMatch) -> GraphHits:
         """The answer for a target without one meaning."""
         return GraphHits(
-            self._number,
-            suggestion=match.suggestion,
-            candidates=match.candidates,
-            ambiguous=match.ambiguous,
+            self._number, suggestion=match.suggestion, candidates=match.candidates, ambiguous=match.ambiguous
         )
 
     def _find_target(self, target: str, kinds: frozenset[str], folder: str) -> TargetMatch:

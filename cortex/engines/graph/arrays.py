@@ -273,10 +273,7 @@ def link_requests(graph: Graph) -> Graph:
     edges = np.concatenate((graph.edges[~are_requests], linked))
     count = len(graph.names)
     return replace(
-        graph,
-        edges=edges,
-        outgoing=make_lists(edges[:, 0], count),
-        incoming=make_lists(edges[:, 1], count),
+        graph, edges=edges, outgoing=make_lists(edges[:, 0], count), incoming=make_lists(edges[:, 1], count)
     )
 
 

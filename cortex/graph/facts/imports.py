@@ -219,9 +219,7 @@ def enclosing_module(node: Node) -> str:
 
 
 def has_more_types_outside(space: Node) -> bool:
-    """Return True if a C# file has more type text outside a namespace with braces than inside
-    it.
-    """
+    """True if a C# file has more type text outside a namespace with braces than inside it."""
     around = space.parent
     if space.type != "namespace_declaration" or around is None:
         return False

@@ -99,9 +99,7 @@ class PythonModules:
         return any(f"{folder}/{name}".lstrip("/") in self.files for name in PACKAGE_FILES)
 
     def find(self, module: str, importer: str) -> str:
-        """Return the key of `module` as `importer` writes it; "" for a module outside the
-        project.
-        """
+        """The key of `module` as `importer` writes it; "" for a module outside the project."""
         level = len(module) - len(module.lstrip("."))
         if level:
             folder = folder_of(importer)
@@ -256,9 +254,7 @@ class ScriptModules:
         return self._in_package(module)
 
     def _below_site(self, place: str, importer: str) -> str:
-        """Return the file of `/src/main.ts`: a site's root is the importer's folder, or one around
-        it.
-        """
+        """The file of `/src/main.ts`: a site's root is the importer's folder, or one around it."""
         folder = importer
         while folder:
             folder = folder_of(folder)
@@ -409,9 +405,7 @@ class RustModules:
         return path.removesuffix(".rs")
 
     def _is_root(self, path: str) -> bool:
-        """Return True if a file is the root of a crate: a library, a program, a test, an
-        example.
-        """
+        """True if a file is the root of a crate: a library, a program, a test, an example."""
         if path in self._libraries or path.endswith(("src/lib.rs", "src/main.rs")):
             return True
         around, _, last = folder_of(path).rpartition("/")

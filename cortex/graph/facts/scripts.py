@@ -158,9 +158,7 @@ def is_destructured(node: Node) -> bool:
 
 
 def destructured_member(node: Node) -> tuple[str, Node | None]:
-    """Return (member, value) for a name in `const { a, b: name } = value`; (member, None)
-    elsewhere.
-    """
+    """(member, value) for a name in `const { a, b: name } = value`; (member, None) elsewhere."""
     member = text_of(node)
     if node.parent is not None and node.parent.type == "pair_pattern":
         member = _field_text(node.parent, "key")
@@ -233,9 +231,7 @@ def is_exported(declarator: Node) -> bool:
 
 
 def is_type_part(member: Node) -> bool:
-    """Return True if a member or signature is in an object type within a type alias, `A & { …
-    }`.
-    """
+    """True if a member or signature is in an object type within a type alias, `A & { … }`."""
     around = member.parent
     while around is not None and around.type in _TYPE_PARTS:
         around = around.parent

@@ -145,9 +145,7 @@ def _passed_on(files: Files, path: str) -> set[str]:
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:
-    """Return the direct includes of all C and C++ files; {} if the changes leave them as they
-    are.
-    """
+    """The direct includes of all C and C++ files; {} if the changes leave them as they are."""
     for path, packed in changes.items():
         old = files.index(path).facts if path in files.packed else None
         new = head_of(packed) if packed is not None else None
@@ -176,9 +174,7 @@ def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
 
 
 def _listed_members(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
-    """Return (package, type) → the parts of the type in `paths`: methods, listed by nodes, and
-    bases.
-    """
+    """(package, type) → the parts of the type in `paths`: methods, listed by nodes, and bases."""
     listed: dict[tuple[str, str], list[object]] = {}
     for path in paths:
         if path in files.packed and (home := files.home(path)) != path:

@@ -206,9 +206,7 @@ class Project:
         return {stem: paths[0] for stem, paths in self.stems.items() if len(paths) > 1}
 
     def inside_owner(self, owner: Ref, refs: list[Ref]) -> list[Ref]:
-        """Return the members inside `owner`, if several blocks have a definition of its name; else
-        all.
-        """
+        """The members inside `owner`, if several blocks have a definition of its name; else all."""
         definition = self.definition(owner)
         if not definition.until:
             return refs
@@ -255,9 +253,7 @@ class Project:
         return self.package_key(self._rules[importer].family, module)
 
     def package_key(self, family: str, module: str) -> str:
-        """Return `@package|scope` for a package, or for a type in one whose members are
-        imported.
-        """
+        """`@package|scope` for a package, or for a type in one whose members are imported."""
         parts = module.split(".") if module else []
         for count in range(len(parts), -1, -1):
             home, inner = f"{family}:{'.'.join(parts[:count])}", ".".join(parts[count:])

@@ -338,9 +338,7 @@ class _Resolver:
         return scope
 
     def _may_be_member(self, chain: str, name: str) -> bool:
-        """Return True if the project has a method of that name, or the chain begins with a
-        module.
-        """
+        """True if the project has a method of that name, or the chain begins with a module."""
         if (self.rules.family, name) in self.project.methods or self.rules.functions_by_path:
             return True
         if chain.startswith(("\\", MODULE)):

@@ -132,9 +132,7 @@ def decorated_node(node: Node) -> Node:
 
 
 def bound_from(name: Node) -> int:
-    """Return the byte from which a name is bound: in Rust's `let store = store(1);` after the
-    value.
-    """
+    """The byte from which a name is bound: in Rust's `let store = store(1);` after the value."""
     node: Node | None = name.parent
     for _ in range(PATTERNS_MAX):
         if node is None:

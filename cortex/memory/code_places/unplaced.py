@@ -43,8 +43,7 @@ def unplaced(library: Library) -> dict[str, Any]:
     session's changes.
     """
     has_places = or_(
-        exists().where(NOTE_FILE.c.note == NOTE.c.number),
-        cast(NOTE.c.metadata, String).contains('"anchors"'),
+        exists().where(NOTE_FILE.c.note == NOTE.c.number), cast(NOTE.c.metadata, String).contains('"anchors"')
     )
     store, catalog = library.memory.store, library.memory.catalog
     mask = catalog.mask(Selection(project=library.project))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import uuid6
@@ -24,14 +24,7 @@ from cortex.memory.store.database import advance_sequence, last_number
 from cortex.memory.store.forgotten import MANY, forgotten_hashes, has_forgotten
 from cortex.memory.store.forgotten import stored_hashes as known_hashes
 from cortex.memory.store.records import Records
-from cortex.memory.store.rows import (
-    edge_of,
-    files_of,
-    labels_of,
-    note_of_revision,
-    revision_fields,
-    values_of,
-)
+from cortex.memory.store.rows import edge_of, files_of, labels_of, note_of_revision, values_of
 from cortex.memory.store.tables import EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.memory.transcripts import session_records
 from cortex.memory.transcripts.proposing.proposals import Proposal, propose
@@ -243,7 +236,7 @@ def _insert(records: Records, new: Sequence[Arriving]) -> None:
         rows[LABEL] += labels_of(note)
         rows[NOTE_FILE] += files_of(note)
         for until, revision in arrival.revisions:
-            snapshot = revision_fields(replace(revision, id=note.id, number=number))
+            snapshot = asdict(replace(revision, id=note.id, number=number))
             rows[REVISION].append({"note": number, "held": snapshot, "until": until})
         records.did.append(["note", number, 0])
     for table, batch in rows.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar, get_args
 
 from cortex.memory.note import (
@@ -24,7 +24,6 @@ from cortex.memory.note import (
     normalise_note,
     read_relation,
 )
-from cortex.memory.store.rows import revision_fields
 from cortex.memory.transcripts import session_records
 from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.text.secrets import remove_secrets_in
@@ -81,7 +80,7 @@ ArrivingRecord = Arriving | ArrivingEdge | session_records.ArrivingSession | ses
 
 def note_record(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> Record:
     earlier = [{"until": until, "held": dict(earlier)} for until, earlier in revisions]
-    return {"note": revision_fields(note) | {"revisions": earlier}}
+    return {"note": asdict(note) | {"revisions": earlier}}
 
 
 def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:

@@ -10,13 +10,7 @@ from typing import Any
 from cortex.memory.doctor import examine
 from cortex.memory.files.formats import InputLine
 from cortex.memory.files.markdown_export import write_folder
-from cortex.memory.files.transfer import (
-    SLICE_S,
-    Report,
-    export_file,
-    import_file,
-    import_records,
-)
+from cortex.memory.files.transfer import SLICE_S, Report, export_file, import_file, import_records
 from cortex.memory.library.view import View
 from cortex.memory.store.copies import back_ups
 
@@ -25,11 +19,7 @@ class Transfer(View):
     """The operations on files. A method that returns a generator does long work in slices."""
 
     def import_records(
-        self,
-        records: Sequence[Mapping[str, Any] | None],
-        *,
-        trusted: bool = False,
-        operation_id: str = "",
+        self, records: Sequence[Mapping[str, Any] | None], *, trusted: bool = False, operation_id: str = ""
     ) -> dict[str, Any]:
         """Store a slice of an import, durably: {"notes", "edges", "sessions", "exchanges": counts
         of new ones, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
@@ -71,7 +61,7 @@ class Transfer(View):
         slices: a thread makes the copy. Raises Damaged when the store is damaged.
         """
         with ThreadPoolExecutor(1) as pool:
-            copying = pool.submit(self._memory.store.back_up)
+            copying = pool.submit(self._memory.store.database.back_up)
             while wait((copying,), SLICE_S).not_done:
                 yield
             copy = copying.result()

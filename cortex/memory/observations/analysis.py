@@ -15,13 +15,7 @@ from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import Answer, Arguments, type_of
-from cortex.memory.observations.scoring import (
-    CONCEPT_WEIGHTS,
-    MOST,
-    TIERS,
-    legacy_score,
-    quality_of,
-)
+from cortex.memory.observations.scoring import CONCEPT_WEIGHTS, MOST, TIERS, legacy_score, quality_of
 from cortex.memory.observations.selection import browse
 from cortex.memory.store.note_store import STATES
 from cortex.memory.store.tables import LABEL, NOTE

@@ -53,10 +53,7 @@ def edit_observation(library: Library, arguments: Arguments) -> Answer:
     if {"read", "modified"} & fields.keys():
         fields["files"] = _files_of(note, fields)
     written = memory.store.edit(
-        arguments["id"],
-        fields,
-        arguments["operation_id"],
-        trust=library.edit_trust(arguments["id"], fields),
+        arguments["id"], fields, arguments["operation_id"], trust=library.edit_trust(arguments["id"], fields)
     )
     memory.follow()
     observation = record_of(memory.store.need(written.number))

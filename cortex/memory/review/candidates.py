@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, exists, or_, select, update
+from sqlalchemy import Connection, Row, and_, select, update
 
 from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
@@ -32,9 +32,8 @@ ALL = "all"
 
 
 def _open(library: Library) -> Any:
-    """The condition of open candidates of the project, without those whose note is active again."""
-    is_noted = exists().where(NOTE.c.number == CANDIDATE.c.note, NOTE.c.state != "archived")
-    condition = and_(CANDIDATE.c.state == "open", or_(CANDIDATE.c.note.is_(None), ~is_noted))
+    """The condition of open candidates of the project."""
+    condition = CANDIDATE.c.state == "open"
     return and_(condition, CANDIDATE.c.project == library.project) if library.project else condition
 
 
@@ -122,21 +121,15 @@ def take_candidates(
 
 
 def _as_note(records: Records, row: Row[Any], trust: Trust) -> Note:
-    """The note of a candidate: the archived one, a stored one with the same title, or a new one."""
-    stored = records.get([row.note]) if row.note else []
+    """The note of a candidate: a stored one with the same title, or a new one."""
     proposed = _proposal(row).note(trust)
     if note_id := _proposal(row).version_of:
         version = records.need(note_id)
         records.change(version, replace(version, title=proposed.title, body=proposed.body))
         return version
-    if not stored:
-        same = select(NOTE.c.number).where(NOTE.c.same == proposed.same, NOTE.c.state == "active")
-        stored = records.get(list(records.connection.execute(same.limit(1)).scalars()))
-    if not stored:
-        return records.insert(proposed)
-    source = replace(stored[0].source, trust=trust) if stored[0].state == "archived" else stored[0].source
-    records.change(stored[0], replace(stored[0], state="active", source=source))
-    return stored[0]
+    same = select(NOTE.c.number).where(NOTE.c.same == proposed.same, NOTE.c.state == "active")
+    stored = records.get(list(records.connection.execute(same.limit(1)).scalars()))
+    return stored[0] if stored else records.insert(proposed)
 
 
 def drop_candidates(
@@ -147,11 +140,7 @@ def drop_candidates(
     """
 
     def carry_out(records: Records) -> dict[str, Any]:
-        rows = _chosen(records, library, numbers)
-        for row in rows:
-            for note in records.get([row.note]) if row.note else ():
-                records.change(note, replace(note, state="deleted"))
-        dropped = [row.number for row in rows]
+        dropped = [row.number for row in _chosen(records, library, numbers)]
         of_rows = update(CANDIDATE).where(CANDIDATE.c.number.in_(dropped))
         records.connection.execute(of_rows.values(state="dropped", text=""))
         return {"dropped": dropped}

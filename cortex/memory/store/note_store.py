@@ -126,9 +126,6 @@ class Store:
     def close(self) -> None:
         self.database.close()
 
-    def back_up(self) -> Path:
-        return self.database.back_up()
-
     # Writing
 
     def put(
@@ -222,11 +219,7 @@ class Store:
         return Written(**reply | {"removed": tuple(reply.get("removed", ()))})
 
     def relate(
-        self,
-        source: str | int,
-        target: str | int,
-        relation: str = "relates_to",
-        operation: str = "",
+        self, source: str | int, target: str | int, relation: str = "relates_to", operation: str = ""
     ) -> dict[str, Any]:
         """{"id", "source", "target": numbers, "relation", "existed"}: an existing edge is returned
         as it is. Raises NotFound for an unknown note, BadRequest for a relation of a note to

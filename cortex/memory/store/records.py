@@ -10,29 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import uuid6
-from sqlalchemy import (
-    BindParameter,
-    Connection,
-    bindparam,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
 
 from cortex.memory.find.catalog import Outline
 from cortex.memory.note import Edge, Note
 from cortex.memory.store.database import rows_by_number
-from cortex.memory.store.rows import (
-    NOTE_COLUMNS,
-    OUTLINE,
-    edge_of,
-    files_of,
-    labels_of,
-    note_of,
-    revision_fields,
-    values_of,
-)
+from cortex.memory.store.rows import NOTE_COLUMNS, OUTLINE, edge_of, files_of, labels_of, note_of, values_of
 from cortex.memory.store.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.system.errors import NotFound
 from cortex.terms.text.suggestions import IDS_HINT
@@ -155,7 +138,7 @@ class Records:
         """Write `after` over `before`, which becomes a revision, unless they are equal."""
         if replace(after, updated_at=0) == replace(before, updated_at=0):
             return
-        revision = {"note": before.number, "held": revision_fields(before), "until": self.now}
+        revision = {"note": before.number, "held": asdict(before), "until": self.now}
         revision_key = self.connection.execute(_INSERT[REVISION], revision).inserted_primary_key
         after = replace(after, number=before.number, updated_at=self.now)
         self.connection.execute(update(NOTE).where(NOTE.c.number == before.number).values(**values_of(after)))

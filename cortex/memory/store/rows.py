@@ -5,7 +5,7 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -94,11 +94,6 @@ def outline_of(note: Note) -> Outline:
     of_source: dict[str, Any] = {"session": note.source.session, "trust": note.source.trust}
     plain = {name: getattr(note, name) for name in Outline._fields if name not in of_source}
     return Outline(**plain, **of_source)
-
-
-def revision_fields(note: Note) -> dict[str, Any]:
-    """All fields of the note, as a revision stores them."""
-    return asdict(note)
 
 
 def note_of_revision(revision: Mapping[str, Any]) -> Note:

@@ -370,11 +370,7 @@ def connect(url: URL, team: str) -> Engine:
         hide_parameters=True,  # errors are logged, and parameters hold notes and the team's secret
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
-        connect_args={
-            "connect_timeout": CONNECT_S,
-            **CLIENT_KEEPALIVE,
-            "application_name": "cortex",
-        },
+        connect_args={"connect_timeout": CONNECT_S, **CLIENT_KEEPALIVE, "application_name": "cortex"},
     )
 
     @event.listens_for(engine, "connect")

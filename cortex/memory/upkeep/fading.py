@@ -105,11 +105,7 @@ def clean(work: Work) -> Steps:
 
 
 def _set_state(
-    work: Work,
-    name: str,
-    state: State,
-    old: ColumnElement[bool],
-    matches: Callable[[Standing], bool],
+    work: Work, name: str, state: State, old: ColumnElement[bool], matches: Callable[[Standing], bool]
 ) -> Steps:
     """Set the state of the old notes that match, in slices."""
     last = 0

@@ -27,9 +27,7 @@ _PLUS_BUILD = re.compile(r"//\s*\+build\s+(.*)")
 
 
 def builds_of(root: Node, path: str) -> str:
-    """Return the condition under which a Go file is built, `(linux || darwin) && !cgo`; "" for
-    none.
-    """
+    """The condition under which a Go file is built, `(linux || darwin) && !cgo`; "" for none."""
     above: list[str] = []
     for node in root.children:
         if node.type != "comment":
@@ -50,9 +48,7 @@ def _plus_build_expression(constraint: str) -> str:
 
 
 def _conditions_of_name(path: str) -> list[str]:
-    """Return the conditions in the name `store_linux_amd64.go`; none if the name is only a
-    system's.
-    """
+    """The conditions in the name `store_linux_amd64.go`; none if the name is only a system's."""
     name = path.rpartition("/")[2].removesuffix(TESTS).removesuffix(".go")
     words = name.split("_")[1:]
     if len(words) > 1 and words[-2] in SYSTEMS and words[-1] in PROCESSORS:

@@ -238,9 +238,7 @@ def _mark_elements(names: list[str]) -> list[str]:
 
 
 def _closing_position(text: str, at: int) -> int:
-    """Return the position of the bracket that closes the one at `at`; the text's end if none
-    does.
-    """
+    """The position of the bracket that closes the one at `at`; the text's end if none does."""
     depth = 0
     for position in range(at, len(text)):
         if text[position] in _OPEN:

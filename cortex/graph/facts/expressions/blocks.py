@@ -65,9 +65,7 @@ def implicit_names(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
 
 
 def block_parameter(name: Node, syntax: Syntax) -> str:
-    """Return the chain of a block's first parameter, `disks.forEach { disk -> … }`; `?` for
-    others.
-    """
+    """The chain of a block's first parameter, `disks.forEach { disk -> … }`; `?` for others."""
     around = name.parent.parent if name.parent is not None else None
     if around is None or around.type != "lambda_parameters" or around.parent is None:
         return UNKNOWN

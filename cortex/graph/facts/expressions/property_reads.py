@@ -132,9 +132,7 @@ def _member_chain(name: Node, syntax: Syntax) -> str:
 
 
 def _bare_chain(node: Node, file: FileNames, scope: int, line: int, *, is_assigned: bool) -> str:
-    """Return a name, "" if it is a variable, a label, a type, or the property's own name at
-    `line`.
-    """
+    """A name, "" if it is a variable, a label, a type, or the property's own name at `line`."""
     around, name = node.parent, text_of(node)
     if around is None or around.type in _LABELS or node.start_point[0] + 1 == line:
         return ""

@@ -14,9 +14,7 @@ _HOLDERS, _HOLDER_PARTS = frozenset({"Some", "Ok"}), 2
 
 
 def types_of(results: Node) -> str:
-    """Return the types of a result list: `(int, error)` for `(n int, err error)`, `T` for `(t
-    T)`.
-    """
+    """The types of a result list: `(int, error)` for `(n int, err error)`, `T` for `(t T)`."""
     if results.type != "parameter_list":
         return text_of(results)
     types: list[str] = []
@@ -28,9 +26,7 @@ def types_of(results: Node) -> str:
 
 
 def go_value(name: Node, syntax: Syntax) -> str:
-    """Return the chain for one of several names on the left; `f(1)` is the second result of
-    `f()`.
-    """
+    """The chain for one of several names on the left; `f(1)` is the second result of `f()`."""
     names = name.parent
     if names is None:
         return UNKNOWN
@@ -71,9 +67,7 @@ def _tuple_place(name: Node) -> tuple[int, int, Node | None]:
 
 
 def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
-    """Return the chain of a destructured value. `first` follows a call whose first result is
-    meant.
-    """
+    """The chain of a destructured value. `first` follows a call whose first result is meant."""
     at, count, value = _tuple_place(name)
     if value is None or at < 0:
         return UNKNOWN
@@ -124,9 +118,7 @@ def _matched_value(pattern: Node) -> Node | None:
 
 
 def _chain_of_field(pattern: Node, syntax: Syntax) -> str:
-    """Return `self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a
-    match.
-    """
+    """`self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a match."""
     value = _matched_value(pattern.parent) if pattern.parent is not None else None
     field = pattern.child_by_field_name("name")
     chain = chain_of(value, syntax) if value is not None else UNKNOWN

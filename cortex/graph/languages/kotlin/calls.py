@@ -121,9 +121,7 @@ class Kotlin:
         return named_values or self.extension_values(name, call, place[0], (), (), _UNKNOWN), ()
 
     def functions_past_variables(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """Return the functions of that name around a scope: a variable that is no function hides
-        none.
-        """
+        """The functions of that name around a scope: a variable that is no function hides none."""
         index = self._project.index(path)
         while scope >= 0:
             scope = index.outer(scope)

@@ -36,9 +36,7 @@ _BUT = {f"non{name.capitalize()}": name for name in ("jvm", "js", "wasm", "nativ
 
 @functools.lru_cache(maxsize=20_000)
 def systems_of(path: str) -> frozenset[str] | None:
-    """Return the target systems of a file: empty for common code, None if its folders do not
-    tell.
-    """
+    """The target systems of a file: empty for common code, None if its folders do not tell."""
     folder_match = next((match for pattern in _FOLDERS if (match := pattern.search(path)) is not None), None)
     if folder_match is None:
         return None

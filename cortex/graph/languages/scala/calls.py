@@ -62,9 +62,7 @@ class Scala:
     def passed_to(
         self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
-        """Return the parameter of an unnamed function passed to `value`, a function or a
-        container.
-        """
+        """The parameter of an unnamed function passed to `value`, a function or a container."""
         match = _ARGUMENT_LINK.fullmatch(link)
         if match is None:
             return ()
@@ -100,9 +98,7 @@ class Scala:
 
 
 def function_parameters(text: str) -> list[str]:
-    """Return the parameter types of a function type: `A => B`, `(A, B) => C`, `PartialFunction[A,
-    B]`.
-    """
+    """The parameter types of a function type: `A => B`, `(A, B) => C`, `PartialFunction[A, B]`."""
     text = text.strip().removeprefix("=>").strip()
     at = first_arrow(text)
     if at < 0:

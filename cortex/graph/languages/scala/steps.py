@@ -87,10 +87,7 @@ def call_apply(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 def call_bare_apply(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return `call_apply`, among the values with the case class that a bare `apply(1)` makes."""
-    callee.values = (
-        *callee.values,
-        *constructed_classes(calls.project, callee.values, callee.reference),
-    )
+    callee.values = (*callee.values, *constructed_classes(calls.project, callee.values, callee.reference))
     return call_apply(calls, callee)
 
 

@@ -37,9 +37,7 @@ def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence
 
 
 def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:
-    """Return the member of the protocol in an extension's `where Self: P`, for code in its
-    methods.
-    """
+    """The member of the protocol in an extension's `where Self: P`, for code in its methods."""
     index = evaluator.project.index(path)
     while scope >= 0:
         for place in index.places(scope, "Self"):

@@ -149,9 +149,7 @@ class Contexts:
 
 
 def _tuple_part(text: str, number: int) -> str:
-    """Return an element of the only tuple in type arguments: `Worker` of `Macro<[Worker,
-    string]>`.
-    """
+    """An element of the only tuple in type arguments: `Worker` of `Macro<[Worker, string]>`."""
     tuples = [
         argument for argument in split_generic(text)[1] if argument.startswith("[") and argument.endswith("]")
     ]

@@ -38,9 +38,7 @@ FREE_TYPE = "T"
 
 @functools.lru_cache(maxsize=10_000)
 def bare_cpp_type(text: str) -> str:
-    """Return a declared type without qualifiers, arguments and name spaces; a star for each
-    pointer.
-    """
+    """A declared type without qualifiers, arguments and name spaces; a star for each pointer."""
     if text.rstrip("&* ").endswith("iterator"):
         return ""
     stars = "*" * text.count("*", text.rfind(">") + 1)

@@ -59,9 +59,7 @@ class Generics:
                 memo.clear()
 
     def type_names(self, text: str, path: str, scope: int) -> tuple[str, ...]:
-        """Return `alternatives`, or the project's type if it has the name of a container or
-        wrapper.
-        """
+        """`alternatives`, or the project's type if it has the name of a container or wrapper."""
         name, arguments = split_generic(text)
         if arguments and name.rpartition(".")[2] in WRAPPERS | CONTAINERS:
             values = self._values.evaluate(name, path, scope)
@@ -133,9 +131,7 @@ class Generics:
         )
 
     def field(self, owner: Value, name: str) -> tuple[Value, ...]:
-        """Return the values of a field whose type mentions a type parameter; () for other
-        fields.
-        """
+        """The values of a field whose type mentions a type parameter; () for other fields."""
         for ref in self._generic_line(owner.ref):
             definition = self._project.definition(ref)
             for path, binding in self._project.fields_of(
@@ -279,9 +275,7 @@ def _mentioned_parameters(text: str, names: list[str]) -> frozenset[str]:
 
 
 def _cut_deep(values: tuple[Value, ...], depth: int = 1) -> tuple[Value, ...]:
-    """Return values without type arguments below NESTED_MAX: a type may contain itself without
-    end.
-    """
+    """Values without type arguments below NESTED_MAX: a type may contain itself without end."""
     if not any(value.type_arguments for value in values):
         return values
     if depth >= NESTED_MAX:

@@ -145,9 +145,7 @@ class Overloads:
     def _parameter_types(
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
     ) -> list[str] | None:
-        """Return the types of the arguments' parameters; None if the numbers or names do not
-        match.
-        """
+        """The types of the arguments' parameters; None if the numbers or names do not match."""
         definition = signature(self.project, ref)
         parameters = match_parameters(leading_parameters(definition), argument_types, names)
         if parameters is None:
@@ -287,9 +285,7 @@ class Overloads:
         return None if fit is None else min(fit, 3.0)
 
     def _fit_of_function(self, wanted: str) -> float | None:
-        """Return the fit of C#'s unnamed function for a parameter that is no known function
-        type.
-        """
+        """The fit of C#'s unnamed function for a parameter that is no known function type."""
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
         own_type = self.project_type(wanted)

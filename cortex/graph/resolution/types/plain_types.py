@@ -73,9 +73,7 @@ def bare_type(text: str, *, kotlin: bool) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def bare_scala_type(text: str, free: frozenset[str] = frozenset()) -> str:
-    """Return a Scala type without packages, arguments and mixins; `Object` if it accepts
-    anything.
-    """
+    """A Scala type without packages, arguments and mixins; `Object` if it accepts anything."""
     text = text.removeprefix(MANY).removesuffix(DEFAULT).removesuffix(LATER)
     text, gives = split_arrow(text)
     if gives or text.startswith(FUNCTIONS):
@@ -119,9 +117,7 @@ def _argument_count(arguments: str) -> int:
 
 
 def split_arrow(text: str) -> tuple[str, str]:
-    """Return (a type without a by-name arrow, `=> Disk`; the result of a function type, `A =>
-    Disk`).
-    """
+    """(a type without a by-name arrow, `=> Disk`; the result of a function type, `A => Disk`)."""
     text = text.strip().removeprefix("=>").strip()
     at = first_arrow(text)
     return (text, text[at + 2 :].strip()) if at >= 0 else (text, "")

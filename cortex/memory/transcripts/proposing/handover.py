@@ -173,10 +173,7 @@ def _exchanges(records: Records, session: Row[Any]) -> list[Row[Any]]:
     """The exchanges of a session in order, those of its subagents by their time."""
     below = SESSION.c.source_id.startswith(f"{session.source_id}/", autoescape=True)
     family = (SESSION.c.workstation == session.workstation) & (SESSION.c.project == session.project) & below
-    numbers = [
-        session.number,
-        *records.connection.execute(select(SESSION.c.number).where(family)).scalars(),
-    ]
+    numbers = [session.number, *records.connection.execute(select(SESSION.c.number).where(family)).scalars()]
     columns = (EXCHANGE.c[name] for name in ("number", "session", "at", "files", "branch"))
     query = select(*columns, func.substr(EXCHANGE.c.user_text, 1, PROMPT_CHARS).label("user_text"))
     query = query.where(EXCHANGE.c.session.in_(numbers[:SUBAGENTS_MAX])).order_by(EXCHANGE.c.place)
