@@ -17,12 +17,12 @@ from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.reading.files import path_of
 from cortex.graph.frameworks.reading.scopes import frameworks_of
 from cortex.graph.frameworks.services import service_edges
-from cortex.graph.frameworks.tables.framework import ANY, METHODS
+from cortex.graph.frameworks.tables.framework import ANY
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.calling.fixtures import fixture_of
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: names in the type of a parameter
@@ -173,13 +173,18 @@ class _Nodes:
         handlers = self._handlers(fragment)
         if fragment.router == "=app" and "#" in fragment.target[1:]:  # drawn: a test may name the action
             flags["to"] = fragment.target
-        methods = fragment.methods
-        if self._class_methods and "methods" not in flags:
-            methods = next(filter(None, map(self._methods_of, handlers)), methods)
+        methods, is_listed = fragment.methods, flags.pop("listed", False)
+        views: list[Ref] = []
+        if self._class_methods:
+            views = [view for handler in handlers for view in self._views_of(handler)]
+            if not is_listed and "methods" not in flags:
+                methods = next(filter(None, map(self._views.members, views)), methods)
         elif fragment.target.endswith(".as_view()"):
             views = self._evaluator.types_of(fragment.target[:-10], self._path, fragment.scope)
             methods = next(filter(None, map(self._views.methods, views)), methods)
         for method in methods or (ANY,):
+            if views and "#" not in fragment.target[1:]:
+                handlers = {self._views.member(view, method.lower()): "import" for view in views}
             node = self._add_node(
                 fragment,
                 f"{method} {template}",
@@ -315,14 +320,12 @@ class _Nodes:
             if self._project.definition(ref).kind in _HANDLERS
         }
 
-    def _methods_of(self, handler: str) -> tuple[str, ...]:
-        """Return the methods that a class as a handler has: `def post(self)`."""
-        for ref in self._evaluator.types_of(handler.partition(":")[2], self._path):
+    def _views_of(self, handler: str) -> Iterator[Ref]:
+        """Yield the class that a handler is."""
+        path, name = self._file_of(handler)
+        for ref in self._evaluator.types_of(name, path) if path else ():
             if self._project.id_of(ref) == handler:
-                home, name = self._project.home(ref[0]), self._project.definition(ref).qualified
-                members = self._project.members_of(home, name)
-                return tuple(method for method in METHODS if method.lower() in members)
-        return ()
+                yield ref
 
 
 def _within(

@@ -80,5 +80,9 @@ class Views:
         methods = {
             method for base in bases for word, row in _GENERICS.items() if word in base for method in row
         }
-        methods |= {method for method in METHODS if self._evaluator.member(view, method.lower())}
+        methods |= set(self.members(view))
         return tuple(method for method in METHODS if bases and method in methods)
+
+    def members(self, view: Ref) -> tuple[str, ...]:
+        """Return the methods for which a class has a function: `def post(self)`."""
+        return tuple(method for method in METHODS if self._evaluator.member(view, method.lower()))

@@ -8,6 +8,7 @@ one that it returns.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property
 
 from tree_sitter import Node
@@ -61,6 +62,13 @@ _DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader]] = {
     "laravel": LaravelReader,
     "spring functions": FunctionalReader,
 }
+
+
+def _heir_of(chain: str, framework: Framework) -> Router | None:
+    """Return the router that a class of the project is by its name: `ShopBlueprint`."""
+    name = chain.rpartition(".")[2]
+    ends = [end for end in framework.routers if name.endswith(end)] if framework.has_heirs else []
+    return framework.routers[max(ends, key=len)] if ends and name[:1].isupper() else None
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
@@ -234,6 +242,8 @@ class _Reader(Rows):
             if member == "StripPrefix" and len(call.positional) == 2:
                 return self.visit(call.positional[1], "", depth)
         for candidate in self.frameworks:
+            if (heir := _heir_of(chain, candidate)) is not None:
+                return self._router(call, heir, candidate)
             if candidate.suffix and chain.endswith(candidate.suffix):
                 return self._own_router(call, candidate)
             if member == "action" and candidate is framework and call.decorator is not None:
@@ -279,9 +289,12 @@ class _Reader(Rows):
         node = call.node
         key = self.key(call.holder)
         self.known_routers[key] = framework
-        prefix, flags = self.prefix(call.at(router.prefix))
+        prefix, flags = self._own_prefix(call, router.prefix, router.label)
         flags = (*flags, *self._begin_of_names(call, router.name, key), *(("app",) if router.app else ()))
         self.add("router", key, node, template=prefix, flags=flags)
+        outer = call.at(router.outer)
+        if outer is not None and (around := self.visit(outer, "", call.depth)):
+            self.add("mount", around, node, target=key)
         if (injected := call.keywords.get(framework.injected)) is not None:
             self.injected[key] = injected
         routes = call.at(router.routes)
@@ -312,7 +325,7 @@ class _Reader(Rows):
         path = call.at(row.path)
         if row.complete:
             self.complete.add(group)
-        prefix, flags = self.prefix(path)
+        prefix, flags = self._own_prefix(call, row.path, row.label)
         self.add("router", group, node)
         self.add("mount", key, node, template=prefix, target=group, flags=flags)
         for argument in call.positional:
@@ -327,8 +340,11 @@ class _Reader(Rows):
     def _declare(self, call: Call, row: Route | Mount, key: str) -> str:
         if isinstance(row, Mount):
             self._mount(call, row, key)
-        else:
-            self._route(call, row, key)
+            return key
+        self._route(call, row, key)
+        first = row.path[0]
+        for place in range(first + 1, len(call.positional)) if row.several and isinstance(first, int) else ():
+            self._route(call, replace(row, path=(place,)), key)
         return key
 
     def _mount(self, call: Call, row: Mount, key: str) -> None:
@@ -349,7 +365,8 @@ class _Reader(Rows):
             if inner or is_open:
                 marks = (*flags, "open") if is_open else flags
                 span = span_of(router)
-                self.add("mount", key, call.node, template=prefix, target=inner, span=span, flags=marks)
+                outer, mounted = (inner, key) if row.reversed else (key, inner)
+                self.add("mount", outer, call.node, template=prefix, target=mounted, span=span, flags=marks)
                 for listed in self._listed_injections(call, key) if inner else ():
                     self._inject(listed, inner, flags=("mount",))
         self.list = around
@@ -393,7 +410,7 @@ class _Reader(Rows):
         listed = call.at(row.methods_at)
         if listed is not None:
             methods = tuple(names_in_list(listed))
-            flags = flags if methods else (*flags, "methods")
+            flags = (*flags, "listed" if methods else "methods")
         for argument in call.positional:
             if argument is not target and argument is not path:
                 self.visit(argument, "", call.depth)

@@ -126,6 +126,14 @@ class Rows(Scopes):
             ("computed",) if mark is None or default is None else (f"versions={mark}", f"default={default}")
         )
 
+    def _own_prefix(self, call: Call, path: Places, label: Places) -> tuple[str, tuple[str, ...]]:
+        """Return the prefix of a router, by its path or by its name."""
+        node, named = call.at(path), call.at(label)
+        if node is not None or named is None:
+            return self.prefix(node)
+        name, flags = self.prefix(named)
+        return (name if flags else f"/{name}"), flags
+
     def _own_router(self, call: Call, framework: Framework) -> str:
         """Read `DefaultRouter()`, `NestedRouter(router, "orders", lookup="order")`."""
         key = self.key(call.holder)

@@ -46,7 +46,9 @@ def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
     return imported + tuple(
         framework
         for framework in placed
-        if framework not in imported and re.search(framework.holds, root.text or b"")
+        if framework not in imported
+        and not (imported and framework.written)
+        and re.search(framework.written or framework.holds, root.text or b"")
     )
 
 
