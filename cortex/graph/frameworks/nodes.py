@@ -74,7 +74,8 @@ class _Nodes:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
         self._frameworks = frameworks_of(path, self._facts.imports)
-        self._class_methods = any(framework.class_methods for framework in self._frameworks)
+        is_by_text = path.endswith(".py") and not self._frameworks
+        self._class_methods = is_by_text or any(row.class_methods for row in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
         if fragment.kind in ("binds", "wants", "exposes"):

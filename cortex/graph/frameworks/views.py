@@ -53,10 +53,13 @@ class Views:
 
     def member(self, view: Ref, name: str) -> str:
         """Return the id of a class's method, of the class itself if a base outside has it."""
-        values = self._evaluator.member(view, name)
-        return next((self._project.id_of(value.ref) for value in values if value.tag == "def"), "") or (
-            self._project.id_of(view)
-        )
+        return next(self._members(view, name), "") or self._project.id_of(view)
+
+    def _members(self, view: Ref, name: str) -> Iterator[str]:
+        """Yield the ids of a class's method, also of inherited ones, whatever decorates it."""
+        for ref in self._line(view):
+            home, owner = self._project.home(ref[0]), self._project.definition(ref).qualified
+            yield from map(self._project.id_of, self._project.members_of(home, owner).get(name, ()))
 
     def actions(self, view: Ref) -> Iterator[tuple[str, str, str]]:
         """Yield (method, parameter, handler) of each route that a router makes of a class."""
@@ -85,4 +88,4 @@ class Views:
 
     def members(self, view: Ref) -> tuple[str, ...]:
         """Return the methods for which a class has a function: `def post(self)`."""
-        return tuple(method for method in METHODS if self._evaluator.member(view, method.lower()))
+        return tuple(method for method in METHODS if any(self._members(view, method.lower())))

@@ -22,6 +22,7 @@ from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import holes, names_in_list
+from cortex.graph.frameworks.reading.loops import LISTS, rounds_of
 from cortex.graph.frameworks.reading.rails import RailsReader
 from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
 from cortex.graph.frameworks.reading.scopes import (
@@ -47,7 +48,6 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
 DEPTH_MAX = 220
-_LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
 #: the name space of a list of routes
@@ -111,7 +111,7 @@ class _Reader(Rows):
                 if child.type in self.syntax.calls:
                     self.visit(child, "", depth + 1)
             return self.look_up(self.dotted(node))
-        if kind in _LISTS:
+        if kind in LISTS:
             return self._read_list(node, holder, depth + 1)
         if node.child_by_field_name("body") is not None and (
             node.child_by_field_name("parameters") is not None
@@ -124,6 +124,8 @@ class _Reader(Rows):
             right = node.named_children[-1]
         if kind.startswith("for") and left is not None:
             self.literals.forget(text_of(left)[:200])
+            if right is not None and self._loop(node, left, right, depth + 1):
+                return ""
         elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
@@ -137,6 +139,29 @@ class _Reader(Rows):
         for key in keys[1:]:  # a list with the routes of a router: `[…] + router.urls`
             self.add("mount", keys[0], node, target=key)
         return values[0] if len(values) == 1 else keys[0] if keys else ""
+
+    def _loop(self, node: Node, left: Node, right: Node, depth: int) -> bool:
+        """Read each round of a loop that mounts routers of a list; return False for another."""
+        body = node.child_by_field_name("body")
+        rounds = rounds_of(left, right, self.lists) if body is not None else []
+        if body is None or not rounds or not self._mounts.search(text_of(body)):
+            return False
+        routers, count = self.frames[-1].routers, len(self.fragments)
+        for bound in rounds:
+            for name, value in bound.items():
+                routers[name] = self.look_up(self.dotted(value))
+                self.literals.bind(name, value)
+            self.visit(body, "", depth)
+        self.fragments[count:] = dict.fromkeys(self.fragments[count:])
+        for name in rounds[0]:
+            routers[name] = ""
+            self.literals.forget(name)
+        return True
+
+    @cached_property
+    def _mounts(self) -> re.Pattern[str]:
+        names = (name for row in self.frameworks for name, call in row.members.items() if call.__class__ is Mount)
+        return re.compile(rf"\.(?:{'|'.join(sorted({*names}))})\(")
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
         """Read a list of routes: the key of the list, "" without routes."""
@@ -171,6 +196,8 @@ class _Reader(Rows):
             return ""
         if "." not in name:
             self.literals.add(name, right)
+            if right.type in LISTS:
+                self.lists[name] = right
             if not frame.name and "[" in text_of(right)[:40]:  # `Annotated[Session, Depends(session)]`
                 self._inject(right, f"={name}")
             if key or name in frame.routers:
@@ -249,7 +276,7 @@ class _Reader(Rows):
             if member == "action" and candidate is framework and call.decorator is not None:
                 return self._action(call, call.decorator)
         receiver, name = self._receiver(callee, depth)
-        decorates = call.decorator is not None
+        decorates = call.decorator is not None or call.decorated is not None
         if receiver or decorates:
             for candidate in self.frameworks_of(receiver):
                 if (row := candidate.members.get(name)) is not None:
@@ -262,6 +289,8 @@ class _Reader(Rows):
                         self._set(call, row, key)
                         return key
                     if isinstance(row, Mount) or decorates or row.target:
+                        if isinstance(row, Mount) and row.reversed and receiver not in self.known_routers:
+                            self._pass(callee, chain, call)  # a module's own function
                         return self._declare(call, row, key)
         if receiver in self.known_routers and self._is_fluent(receiver):
             if name.startswith("Map"):  # an extension method gets the router
@@ -391,10 +420,10 @@ class _Reader(Rows):
         node = call.node
         path = call.at(row.path)
         decorator = call.decorator
-        target = None if decorator is not None else call.at(row.target)
+        target = None if decorator is not None else call.at(row.target) if row.target else call.decorated
         if key in self.complete:
             path = None
-        elif decorator is None and (target is None or target is path):
+        elif decorator is None and (target is None or target is path or (row.several and path is None)):
             for argument in call.positional:
                 self.visit(argument, "", call.depth)
             return

@@ -41,6 +41,14 @@ class Call(Arguments):
         parent = self.node.parent
         return parent if parent is not None and parent.type == "decorator" else None
 
+    @property
+    def decorated(self) -> Node | None:
+        """The function that gets the decorator: `app.route("/orders")(show)`."""
+        parent = self.node.parent
+        if parent is None or parent.child_by_field_name("function") != self.node:
+            return None
+        return read_call(parent, "", 0).at((0,))
+
 
 def holder_of(node: Node) -> str:
     """Return the name that gets the value of a call, "default" for a default export."""
@@ -128,9 +136,9 @@ class Rows(Scopes):
 
     def _own_prefix(self, call: Call, path: Places, label: Places) -> tuple[str, tuple[str, ...]]:
         """Return the prefix of a router, by its path or by its name."""
-        node, named = call.at(path), call.at(label)
-        if node is not None or named is None:
-            return self.prefix(node)
+        prefix, flags = self.prefix(call.at(path))
+        if prefix or (named := call.at(label)) is None:
+            return prefix, flags
         name, flags = self.prefix(named)
         return (name if flags else f"/{name}"), flags
 

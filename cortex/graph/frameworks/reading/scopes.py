@@ -140,6 +140,10 @@ class Scopes:
             else:
                 self.imported.add(statement.name)
         self.names |= {name: (framework, "") for framework in frameworks for name in framework.types}
+        for definition in facts.definitions:  # `class ShopApp(Flask)`
+            for base in definition.bases:
+                if base.chain in self.names and self.names[base.chain][1] in self.names[base.chain][0].routers:
+                    self.names.setdefault(definition.name, self.names[base.chain])
         self.begins = [definition.begin for definition in facts.definitions]
         #: router's key → its framework, None for a list
         self.known_routers: dict[str, Framework | None] = {}
@@ -154,6 +158,8 @@ class Scopes:
         self.bare: set[str] = set()
         #: router → the list of functions that are called for each of its routes
         self.injected: dict[str, Node] = {}
+        #: variable → the list that it holds
+        self.lists: dict[str, Node] = {}
         #: the list around the reader
         self.list = ""
         self.count = self.steps = 0

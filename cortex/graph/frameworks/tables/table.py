@@ -50,7 +50,7 @@ FLASK = Framework(
     joint=".",
     has_heirs=True,
     files=r"\.py$",
-    written=rb"@\w+\.(?:route|get|post|put|patch|delete)\(\s*[\"']/",
+    written=rb"@\w+\.(?:route|get|post|put|patch|delete)\(\s*[\"']/|\.(?:register_blueprint|add_resource)\(",
 )
 _STARLETTE_ROUTE = Route(("GET",), (0, "path"), (1, "endpoint", "route"), (2, "methods"), name=("name",))
 FASTAPI = Framework(
@@ -60,7 +60,7 @@ FASTAPI = Framework(
         "FastAPI": Router(app=True, routes=("routes",)),
         "Starlette": Router(app=True, routes=("routes", 1)),
         "APIRouter": Router(prefix=("prefix",), routes=("routes",)),
-        "Router": Router(routes=("routes", 0)),
+        "Router": Router(prefix=("prefix",), routes=("routes", 0)),
     },
     members={
         **_DECORATORS,
@@ -85,6 +85,8 @@ FASTAPI = Framework(
     injects=frozenset({"Depends", "Security"}),
     injected="dependencies",
     joint=":",
+    files=r"\.py$",
+    written=rb"APIRouter\(|\.include_router\(|Router\([^()]*prefix=",
 )
 DJANGO = Framework(
     "django",
