@@ -78,7 +78,7 @@ class _Nodes:
         self._class_methods = is_by_text or any(row.class_methods for row in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
-        if fragment.kind in ("binds", "wants", "exposes"):
+        if fragment.kind in ("binds", "wants", "exposes", "maps"):
             return
         if "computed" in fragment.flags:
             fragment = self._texts.fill(self._path, fragment)
@@ -221,8 +221,9 @@ class _Nodes:
     def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
         """Add the routes of a class that a router registers."""
         slash = "" if flags.pop("bare", False) else "/"
+        extended = tuple(self._extended(router))
         for view in self._evaluator.types_of(fragment.target, self._path, fragment.scope):
-            for method, parameter, handler in self._views.actions(view):
+            for method, parameter, handler in self._views.actions(view, extended):
                 path = template if template == "?" else f"{template}{parameter}{slash}"
                 fields = {"method": method, "path": path, "router": router, **flags}
                 node = self._add_node(fragment, f"{method} {path}", fields)
@@ -232,6 +233,14 @@ class _Nodes:
                 fields = {"router": router, "prefix": template, "mounted": mounted, "owner": owner, **flags}
                 mount = msgspec.structs.replace(fragment, kind="mount")
                 self._add_node(mount, f"mount {mounted}", fields)
+
+    def _extended(self, router: str) -> Iterator[tuple[str, str]]:
+        """Yield (member, method) that the class of a router adds to the path of a list."""
+        path, name = self._file_of(router)
+        for fragment in self._project.index(path).facts.fragments if path else ():
+            if fragment.kind == "router" and fragment.router == f"={name}":
+                for view in self._evaluator.types_of(fragment.target.removesuffix("()"), path):
+                    yield from self._views.extended(view)
 
     def _add_client(self, fragment: Fragment, client: str, flags: dict[str, Any]) -> None:
         """Add a client, or a request and the edge from its function."""

@@ -136,7 +136,9 @@ class _Reader(Rows):
             return ""
         values = [self.visit(child, holder, depth + 1) for child in children]
         keys = [key for key in values if key in self.known_routers] if "binary" in kind else []
-        for key in keys[1:]:  # a list with the routes of a router: `[…] + router.urls`
+        if "binary" in kind and holder and holder in self._roots:  # `orders_urls + users_urls`
+            keys = [keys[0] if keys else self._list_of_routes(holder, node), *filter(None, values)]
+        for key in [key for key in keys[1:] if key != keys[0]]:  # `[…] + router.urls`
             self.add("mount", keys[0], node, target=key)
         return values[0] if len(values) == 1 else keys[0] if keys else ""
 
@@ -172,19 +174,29 @@ class _Reader(Rows):
         was_known = key in self.known_routers
         self.known_routers.setdefault(key, None)
         for child in node.named_children:
-            self.visit(child, "", depth)
+            inner = self.visit(child, "", depth)
+            if child.type == "list_splat" and inner and inner != key:
+                self.add("mount", key, child, target=inner)
         self.list = around
         if not any(fragment.router == key for fragment in self.fragments[count:]):
             if not was_known:
                 del self.known_routers[key]
             return ""
-        if not was_known:
-            roots = {framework.root for framework in self.frameworks}
-            flags: tuple[str, ...] = ("app",) if holder in roots and holder else ()
-            if flags and (match := _APP_NAME.search(text_of(self.root))):
-                flags = (*flags, f"names={match[1]}:")
-            self.add("router", key, node, flags=flags)
+        return key if was_known else self._list_of_routes(holder, node, key)
+
+    def _list_of_routes(self, holder: str, node: Node, key: str = "") -> str:
+        """Add the router that a list of routes is; its key is new without one."""
+        key = key or self.key(holder, in_parts=True)
+        self.known_routers.setdefault(key, None)
+        flags: tuple[str, ...] = ("app",) if holder and holder in self._roots else ()
+        if flags and (match := _APP_NAME.search(text_of(self.root))):
+            flags = (*flags, f"names={match[1]}:")
+        self.add("router", key, node, flags=flags)
         return key
+
+    @cached_property
+    def _roots(self) -> set[str]:
+        return {framework.root for framework in self.frameworks}
 
     def _assign(self, left: Node, right: Node, depth: int) -> str:
         while left.named_child_count == 1 and left.type not in self.syntax.members:
@@ -273,6 +285,8 @@ class _Reader(Rows):
                 return self._router(call, heir, candidate)
             if candidate.suffix and chain.endswith(candidate.suffix):
                 return self._own_router(call, candidate)
+            if candidate.suffix and not chain:
+                self._extend_list(call, callee)
             if member == "action" and candidate is framework and call.decorator is not None:
                 return self._action(call, call.decorator)
         receiver, name = self._receiver(callee, depth)

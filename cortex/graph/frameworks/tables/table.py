@@ -99,6 +99,8 @@ DJANGO = Framework(
     root="urlpatterns",
     holds=rb"\b(?:path|url|include)\(|urlpatterns",
     listed="urls",
+    files=r"urls(?:/.*)?\.py$",
+    written=rb"(?m)^urlpatterns\b",
 )
 REST = Framework(
     "rest framework",
