@@ -535,3 +535,14 @@ def test_routes_are_no_symbols(worker):
     assert [symbol["name"] for symbol in orjson.loads(raw)["symbols"]] == ["create", "show", "store"]
     names = worker.handlers[NameSearch](NameSearch("", "symbol")).candidates
     assert set(names) == {"create", "show", "store"}
+
+
+def test_decorators_of_an_unknown_object_are_no_routes_if_the_file_imports_no_framework():
+    text = "from things import mocks\n\n\n@mocks.get('/orders')\ndef create():\n    return ''\n"
+    assert routes_in({"app.py": text}) == []
+    assert routes_in({**FLASK, "more.py": text.replace("things import mocks", "orders import bp as mocks")})[
+        -2:
+    ] == [
+        "POST /api/orders orders:create",
+        "GET /api/orders/<int:number> orders:show",
+    ]

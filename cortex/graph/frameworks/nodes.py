@@ -74,8 +74,9 @@ class _Nodes:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
         self._frameworks = frameworks_of(path, self._facts.imports)
-        is_by_text = path.endswith(".py") and not self._frameworks
-        self._class_methods = is_by_text or any(row.class_methods for row in self._frameworks)
+        #: no import tells the framework: only a router of another file does
+        self._is_by_text = path.endswith(".py") and not self._frameworks
+        self._class_methods = self._is_by_text or any(row.class_methods for row in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
         if fragment.kind in ("binds", "wants", "exposes", "maps"):
@@ -160,7 +161,8 @@ class _Nodes:
         self.edges += (Edge(source, target, kind, place, name) for target, name in targets.items())
 
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
-        if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
+        is_declared = fragment.router.startswith(("=", "?")) or fragment.target.startswith("#")
+        if not router and (self._is_by_text or not is_declared):
             return  # a call on something else: `client.get("/orders", done)`
         template = "?" if "computed" in flags else fragment.template
         if flags.pop("place", False):

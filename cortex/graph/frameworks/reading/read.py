@@ -162,7 +162,9 @@ class _Reader(Rows):
 
     @cached_property
     def _mounts(self) -> re.Pattern[str]:
-        names = (name for row in self.frameworks for name, call in row.members.items() if call.__class__ is Mount)
+        names = (
+            name for row in self.frameworks for name, call in row.members.items() if call.__class__ is Mount
+        )
         return re.compile(rf"\.(?:{'|'.join(sorted({*names}))})\(")
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:

@@ -142,7 +142,10 @@ class Scopes:
         self.names |= {name: (framework, "") for framework in frameworks for name in framework.types}
         for definition in facts.definitions:  # `class ShopApp(Flask)`
             for base in definition.bases:
-                if base.chain in self.names and self.names[base.chain][1] in self.names[base.chain][0].routers:
+                if (
+                    base.chain in self.names
+                    and self.names[base.chain][1] in self.names[base.chain][0].routers
+                ):
                     self.names.setdefault(definition.name, self.names[base.chain])
         self.begins = [definition.begin for definition in facts.definitions]
         #: router's key → its framework, None for a list
