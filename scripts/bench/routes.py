@@ -204,8 +204,7 @@ def ours(
         names = [route.override_of(name) or name for name in handlers.get(route.id, [])] + handlers.get(
             route.id, []
         )
-        is_minor = form is plain and (is_test(route.file) or is_example(route.file))
-        if not is_minor:
+        if not (is_test(route.file) or is_example(route.file)):
             kind = opened if route.is_open else routes
             kind.setdefault(normal(route.method, route.path), set()).update(map(form, names))
     return routes, opened

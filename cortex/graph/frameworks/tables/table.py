@@ -109,7 +109,7 @@ REST = Framework(
     suffix="Router",
     listed="urls",
     files=r"(?:url|route|/api).*\.py$",
-    holds=rb"Router\(|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
+    holds=rb"Router\(|\.routes\[0\]|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
 )
 EXPRESS = Framework(
     "express",
