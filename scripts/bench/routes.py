@@ -11,6 +11,9 @@ The truth: Rails' own router draws `config/routes.rb` (peers/routes.rb, with Deb
 PHP runs Laravel's files (`--routes`, with peers/routes.php in Laravel's place), and of Spring and
 ASP.NET every annotation with literal text or a constant is read line by line, by `_annotated`.
 `recall`: routes of the truth that we have, by method and path with parameters without names;
+`literal`: recall without the routes of the truth that we announce as computed: those below a mount
+whose routes we call unknown, under a literal path of its own, and those whose handler we know under
+a path that we call computed; `--missing` prints each, to be read.
 `handlers`: of these the ones that lead to the class and method of the truth. `--peer`: a folder
 with a copy of each application that codegraph has indexed. `--draw`: prints N requests with their
 code and the routes that they lead to, drawn evenly over the applications, to be read and judged.
@@ -39,7 +42,7 @@ from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of, may_have_facts
 from cortex.indexer.store.graph_roots import read_roots
 from cortex.indexer.syntax.source import decode, digest
-from cortex.terms.kinds import ROUTE_KINDS
+from cortex.terms.kinds import OPEN_END, ROUTE_KINDS
 from cortex.terms.paths import is_example, is_test
 
 PEERS = Path(__file__).parent / "peers"
@@ -189,20 +192,22 @@ def without_overload(name: str) -> str:
 
 def ours(
     nodes: list[dict[str, Any]], edges: list[dict[str, Any]], form: Callable[[str], str] = plain
-) -> Routes:
+) -> tuple[Routes, Routes]:
+    """Return our routes, and those whose path we call computed or unknown."""
     handlers: dict[str, list[str]] = {}
     for edge in edges:
         if edge["type"] == "routes_to":
             handlers.setdefault(edge["from"], []).append(edge["to"])
     routes: Routes = {}
+    opened: Routes = {}
     for route in join_routes(nodes):
         names = [route.override_of(name) or name for name in handlers.get(route.id, [])] + handlers.get(
             route.id, []
         )
-        is_minor = form is plain and (is_test(route.file) or is_example(route.file))
-        if not (is_minor or route.is_open):
-            routes.setdefault(normal(route.method, route.path), set()).update(map(form, names))
-    return routes
+        if not (is_test(route.file) or is_example(route.file)):
+            kind = opened if route.is_open else routes
+            kind.setdefault(normal(route.method, route.path), set()).update(map(form, names))
+    return routes, opened
 
 
 def codegraph(folder: Path) -> Routes:
@@ -220,7 +225,19 @@ def codegraph(folder: Path) -> Routes:
     return routes
 
 
-def judge(truth: Routes, routes: Routes) -> dict[str, float]:
+def announced(truth: Routes, routes: Routes, opened: Routes) -> set[tuple[str, str]]:
+    """Return the routes of the truth that we lack and call computed."""
+    mounts = {path.removesuffix(OPEN_END).rstrip("/") for _, path in opened if path.endswith(OPEN_END)}
+    begins = tuple(f"{path}/" for path in mounts if path.strip("/{}"))
+    handlers = {name for names in opened.values() for name in names} - {""}
+    return {
+        key
+        for key, names in truth.items()
+        if key not in routes and (f"{key[1]}/".startswith(begins) or names & handlers)
+    }
+
+
+def judge(truth: Routes, routes: Routes, opened: Routes | None = None) -> dict[str, float]:
     any_method = {path for method, path in routes if method == "ANY"}
     have = [key for key in truth if key in routes or key[1] in any_method]
     named = [key for key in have if truth[key] - {""} and key in routes]
@@ -235,8 +252,11 @@ def judge(truth: Routes, routes: Routes) -> dict[str, float]:
         )
         & routes[key]
     ]
+    computed = announced(truth, routes, opened or {}) - set(have)
     return {
         "recall": round(len(have) / max(len(truth), 1), 3),
+        "literal": round(len(have) / max(len(truth) - len(computed), 1), 3),
+        "announced": len(computed),
         "handlers": round(len(right) / max(len(named), 1), 3),
         "further": len(routes.keys() - truth.keys()),
     }
@@ -283,8 +303,9 @@ def main() -> None:
         else:
             truth = annotated(folder, framework) if framework in _ANNOTATION else {}
         nodes, edges = graph_of(folder)
-        routes = ours(nodes, edges, without_overload if listing else plain)
-        row: dict[str, Any] = {"framework": framework, "truth": len(truth), "cortex": judge(truth, routes)}
+        routes, opened = ours(nodes, edges, without_overload if listing else plain)
+        figure = judge(truth, routes, opened)
+        row: dict[str, Any] = {"framework": framework, "truth": len(truth), "cortex": figure}
         if (
             arguments.peer is not None
             and (arguments.peer / folder.name / ".codegraph" / "codegraph.db").exists()
@@ -307,8 +328,9 @@ def main() -> None:
         )
         row |= {"requests": len(requests), "led": len(led[folder])}
         figures["applications"][folder.name] = row
+        computed = announced(truth, routes, opened)
         for key in sorted(truth.keys() - routes.keys()) if arguments.missing else ():
-            print("missing", *key, *truth[key])
+            print("announced" if key in computed else "missing", *key, *truth[key])
         for key in sorted(truth.keys() & routes.keys()) if arguments.missing else ():
             if not judge({key: truth[key]}, routes)["handlers"] and truth[key] - {""}:
                 print("handler", *key, truth[key], routes[key])
@@ -319,6 +341,7 @@ def main() -> None:
             "framework",
             "routes",
             "recall",
+            "literal",
             "handlers",
             "codegraph's",
             "handlers",
@@ -331,6 +354,7 @@ def main() -> None:
                 row["framework"],
                 row["truth"],
                 row["cortex"]["recall"],
+                row["cortex"]["literal"],
                 row["cortex"]["handlers"],
                 row.get("codegraph", {}).get("recall", ""),
                 row.get("codegraph", {}).get("handlers", ""),

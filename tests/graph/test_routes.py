@@ -16,6 +16,7 @@ from cortex.engines.serving import EngineWorker
 from cortex.graph.frameworks import match
 from cortex.graph.frameworks.join import find_routes, join_routes, read_asked
 from cortex.graph.languages.table import LANGUAGES
+from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_roots import read_roots
@@ -535,3 +536,31 @@ def test_routes_are_no_symbols(worker):
     assert [symbol["name"] for symbol in orjson.loads(raw)["symbols"]] == ["create", "show", "store"]
     names = worker.handlers[NameSearch](NameSearch("", "symbol")).candidates
     assert set(names) == {"create", "show", "store"}
+
+
+def test_decorators_of_an_unknown_object_are_no_routes_if_the_file_imports_no_framework():
+    text = "from things import mocks\n\n\n@mocks.get('/orders')\ndef create():\n    return ''\n"
+    assert routes_in({"app.py": text}) == []
+    assert routes_in({**FLASK, "more.py": text.replace("things import mocks", "orders import bp as mocks")})[
+        -2:
+    ] == [
+        "POST /api/orders orders:create",
+        "GET /api/orders/<int:number> orders:show",
+    ]
+
+
+def test_a_change_of_a_class_of_routers_reads_the_files_with_its_routers_again():
+    texts = {
+        "routers.py": (
+            "from rest_framework.routers import SimpleRouter\n\n\nclass Bulk(SimpleRouter):\n    def __init__(self):\n"
+            "        self.routes[0].mapping.update({'put': 'all'})\n"
+        ),
+        "urls.py": "from routers import Bulk\nfrom views import Orders\nrouter = Bulk()\nrouter.register('x', Orders)\n",
+    }
+    facts = {path: facts_in(path, text) for path, text in texts.items()}
+    project = Project(LANGUAGES, read_roots(".", set(facts)))
+    project.update(facts)
+    changes = {"routers.py": facts_in("routers.py", texts["routers.py"].replace("all", "every"))}
+    change = Change(project, changes)
+    project.update(changes)
+    assert change.affected() == {"routers.py", "urls.py"}

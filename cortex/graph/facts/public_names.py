@@ -92,6 +92,9 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
         elif fragment.kind == "exposes":
             name = f"expose {fragment.router}"
             entries[name] = (entries.get(name), facts.definitions[int(fragment.target[1:])].qualified)
+        elif fragment.kind == "maps":
+            name = f"maps {fragment.router.partition('(')[0].rpartition('.')[2].lstrip('=')}"
+            entries[name] = (entries.get(name), fragment.methods, fragment.target)
         elif fragment.kind == "binds":
             bound = f"binds {_bound_names(facts, fragment)}"
             entries[bound] = (entries.get(bound), fragment.template, fragment.flags)

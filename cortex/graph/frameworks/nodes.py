@@ -17,12 +17,12 @@ from cortex.graph.frameworks.names import Injected, Routers, Texts
 from cortex.graph.frameworks.reading.files import path_of
 from cortex.graph.frameworks.reading.scopes import frameworks_of
 from cortex.graph.frameworks.services import service_edges
-from cortex.graph.frameworks.tables.framework import ANY, METHODS
+from cortex.graph.frameworks.tables.framework import ANY
 from cortex.graph.frameworks.views import Views
 from cortex.graph.resolution.calling.fixtures import fixture_of
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: names in the type of a parameter
@@ -74,10 +74,12 @@ class _Nodes:
             if edge.target and edge.type in ("calls", "references"):
                 self._by_line.setdefault(edge.location.line, []).append(edge)
         self._frameworks = frameworks_of(path, self._facts.imports)
-        self._class_methods = any(framework.class_methods for framework in self._frameworks)
+        #: no import tells the framework: only a router of another file does
+        self._is_by_text = path.endswith(".py") and not self._frameworks
+        self._class_methods = self._is_by_text or any(row.class_methods for row in self._frameworks)
 
     def add(self, fragment: Fragment) -> None:
-        if fragment.kind in ("binds", "wants", "exposes"):
+        if fragment.kind in ("binds", "wants", "exposes", "maps"):
             return
         if "computed" in fragment.flags:
             fragment = self._texts.fill(self._path, fragment)
@@ -159,7 +161,8 @@ class _Nodes:
         self.edges += (Edge(source, target, kind, place, name) for target, name in targets.items())
 
     def _add_route(self, fragment: Fragment, router: str, flags: dict[str, Any]) -> None:
-        if not router and not fragment.router.startswith(("=", "?")) and not fragment.target.startswith("#"):
+        is_declared = fragment.router.startswith(("=", "?")) or fragment.target.startswith("#")
+        if not router and (self._is_by_text or not is_declared):
             return  # a call on something else: `client.get("/orders", done)`
         template = "?" if "computed" in flags else fragment.template
         if flags.pop("place", False):
@@ -173,13 +176,18 @@ class _Nodes:
         handlers = self._handlers(fragment)
         if fragment.router == "=app" and "#" in fragment.target[1:]:  # drawn: a test may name the action
             flags["to"] = fragment.target
-        methods = fragment.methods
-        if self._class_methods and "methods" not in flags:
-            methods = next(filter(None, map(self._methods_of, handlers)), methods)
+        methods, is_listed = fragment.methods, flags.pop("listed", False)
+        views: list[Ref] = []
+        if self._class_methods:
+            views = [view for handler in handlers for view in self._views_of(handler)]
+            if not is_listed and "methods" not in flags:
+                methods = next(filter(None, map(self._views.members, views)), methods)
         elif fragment.target.endswith(".as_view()"):
             views = self._evaluator.types_of(fragment.target[:-10], self._path, fragment.scope)
             methods = next(filter(None, map(self._views.methods, views)), methods)
         for method in methods or (ANY,):
+            if views and "#" not in fragment.target[1:]:
+                handlers = {self._views.member(view, method.lower()): "import" for view in views}
             node = self._add_node(
                 fragment,
                 f"{method} {template}",
@@ -215,8 +223,9 @@ class _Nodes:
     def _add_views(self, fragment: Fragment, router: str, template: str, flags: dict[str, Any]) -> None:
         """Add the routes of a class that a router registers."""
         slash = "" if flags.pop("bare", False) else "/"
+        extended = tuple(self._extended(router))
         for view in self._evaluator.types_of(fragment.target, self._path, fragment.scope):
-            for method, parameter, handler in self._views.actions(view):
+            for method, parameter, handler in self._views.actions(view, extended):
                 path = template if template == "?" else f"{template}{parameter}{slash}"
                 fields = {"method": method, "path": path, "router": router, **flags}
                 node = self._add_node(fragment, f"{method} {path}", fields)
@@ -226,6 +235,14 @@ class _Nodes:
                 fields = {"router": router, "prefix": template, "mounted": mounted, "owner": owner, **flags}
                 mount = msgspec.structs.replace(fragment, kind="mount")
                 self._add_node(mount, f"mount {mounted}", fields)
+
+    def _extended(self, router: str) -> Iterator[tuple[str, str]]:
+        """Yield (member, method) that the class of a router adds to the path of a list."""
+        path, name = self._file_of(router)
+        for fragment in self._project.index(path).facts.fragments if path else ():
+            if fragment.kind == "router" and fragment.router == f"={name}":
+                for view in self._evaluator.types_of(fragment.target.removesuffix("()"), path):
+                    yield from self._views.extended(view)
 
     def _add_client(self, fragment: Fragment, client: str, flags: dict[str, Any]) -> None:
         """Add a client, or a request and the edge from its function."""
@@ -315,14 +332,12 @@ class _Nodes:
             if self._project.definition(ref).kind in _HANDLERS
         }
 
-    def _methods_of(self, handler: str) -> tuple[str, ...]:
-        """Return the methods that a class as a handler has: `def post(self)`."""
-        for ref in self._evaluator.types_of(handler.partition(":")[2], self._path):
+    def _views_of(self, handler: str) -> Iterator[Ref]:
+        """Yield the class that a handler is."""
+        path, name = self._file_of(handler)
+        for ref in self._evaluator.types_of(name, path) if path else ():
             if self._project.id_of(ref) == handler:
-                home, name = self._project.home(ref[0]), self._project.definition(ref).qualified
-                members = self._project.members_of(home, name)
-                return tuple(method for method in METHODS if method.lower() in members)
-        return ()
+                yield ref
 
 
 def _within(

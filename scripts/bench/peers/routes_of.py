@@ -24,7 +24,7 @@ def show(methods, path, view, cls=None, name=None):
             member = f".{name}" if function is cls and name else ""
             handler = f"{file[:-3]}:{function.__qualname__}{member}".replace("<locals>.", "")
             for method in sorted(set(methods) - {"HEAD", "OPTIONS"}):
-                print(json.dumps({"method": method.upper(), "path": path, "handler": handler}))
+                print(json.dumps({"method": method.upper(), "path": path, "handler": handler}), file=lines)
 
 
 def of_flask(app):
@@ -34,11 +34,13 @@ def of_flask(app):
             show([method], str(rule), view, getattr(view, "view_class", None), method.lower())
 
 
-def of_fastapi(routes):
+def of_fastapi(routes, prefix=""):
     for route in routes:
-        of_fastapi(getattr(route, "effective_candidates", list)())
+        of_fastapi(getattr(route, "effective_candidates", list)(), prefix)
         if endpoint := getattr(route, "endpoint", None):
-            show(getattr(route, "methods", None) or ["WEBSOCKET"], route.path, endpoint)
+            show(getattr(route, "methods", None) or ["WEBSOCKET"], prefix + route.path, endpoint)
+        elif mounted := getattr(route, "routes", None):
+            of_fastapi(mounted, prefix + route.path)
 
 
 def of_django(patterns, prefix=""):
@@ -57,6 +59,7 @@ def of_django(patterns, prefix=""):
 
 
 root, target, *absent = sys.argv[1:]
+lines, sys.stdout = sys.stdout, sys.stderr  # applications print while they start
 sys.path.insert(0, os.getcwd())
 sys.modules |= {name: MagicMock() for name in absent}
 module, _, name = target.partition(":")
@@ -68,3 +71,5 @@ else:
     os.environ["DJANGO_SETTINGS_MODULE"] = module
     importlib.import_module("django").setup()
     of_django(importlib.import_module("django.urls").get_resolver().url_patterns)
+lines.flush()
+os._exit(0)  # threads of the application go on

@@ -42,6 +42,10 @@ class Literals:
         text = self.text(value) if self.is_text(value) else None
         self._values[name] = text if self._values.get(name, text) == text else None
 
+    def bind(self, name: str, value: Node) -> None:
+        """Give a variable the text that it has in a round of a loop."""
+        self._values[name] = self.text(value)
+
     def forget(self, names: str) -> None:
         """Note that the names in a text have no single value: variables of a loop."""
         self._values |= dict.fromkeys(_NAMES.findall(names))

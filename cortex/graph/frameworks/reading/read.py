@@ -8,6 +8,7 @@ one that it returns.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property
 
 from tree_sitter import Node
@@ -21,6 +22,7 @@ from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import holes, names_in_list
+from cortex.graph.frameworks.reading.loops import LISTS, rounds_of
 from cortex.graph.frameworks.reading.rails import RailsReader
 from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
 from cortex.graph.frameworks.reading.scopes import (
@@ -46,7 +48,6 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
 DEPTH_MAX = 220
-_LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
 #: the name space of a list of routes
@@ -61,6 +62,13 @@ _DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader]] = {
     "laravel": LaravelReader,
     "spring functions": FunctionalReader,
 }
+
+
+def _heir_of(chain: str, framework: Framework) -> Router | None:
+    """Return the router that a class of the project is by its name: `ShopBlueprint`."""
+    name = chain.rpartition(".")[2]
+    ends = [end for end in framework.routers if name.endswith(end)] if framework.has_heirs else []
+    return framework.routers[max(ends, key=len)] if ends and name[:1].isupper() else None
 
 
 def read_fragments(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
@@ -103,7 +111,7 @@ class _Reader(Rows):
                 if child.type in self.syntax.calls:
                     self.visit(child, "", depth + 1)
             return self.look_up(self.dotted(node))
-        if kind in _LISTS:
+        if kind in LISTS:
             return self._read_list(node, holder, depth + 1)
         if node.child_by_field_name("body") is not None and (
             node.child_by_field_name("parameters") is not None
@@ -116,6 +124,8 @@ class _Reader(Rows):
             right = node.named_children[-1]
         if kind.startswith("for") and left is not None:
             self.literals.forget(text_of(left)[:200])
+            if right is not None and self._loop(node, left, right, depth + 1):
+                return ""
         elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
@@ -126,9 +136,36 @@ class _Reader(Rows):
             return ""
         values = [self.visit(child, holder, depth + 1) for child in children]
         keys = [key for key in values if key in self.known_routers] if "binary" in kind else []
-        for key in keys[1:]:  # a list with the routes of a router: `[…] + router.urls`
+        if "binary" in kind and holder and holder in self._roots:  # `orders_urls + users_urls`
+            keys = [keys[0] if keys else self._list_of_routes(holder, node), *filter(None, values)]
+        for key in [key for key in keys[1:] if key != keys[0]]:  # `[…] + router.urls`
             self.add("mount", keys[0], node, target=key)
         return values[0] if len(values) == 1 else keys[0] if keys else ""
+
+    def _loop(self, node: Node, left: Node, right: Node, depth: int) -> bool:
+        """Read each round of a loop that mounts routers of a list; return False for another."""
+        body = node.child_by_field_name("body")
+        rounds = rounds_of(left, right, self.lists) if body is not None else []
+        if body is None or not rounds or not self._mounts.search(text_of(body)):
+            return False
+        routers, count = self.frames[-1].routers, len(self.fragments)
+        for bound in rounds:
+            for name, value in bound.items():
+                routers[name] = self.look_up(self.dotted(value))
+                self.literals.bind(name, value)
+            self.visit(body, "", depth)
+        self.fragments[count:] = dict.fromkeys(self.fragments[count:])
+        for name in rounds[0]:
+            routers[name] = ""
+            self.literals.forget(name)
+        return True
+
+    @cached_property
+    def _mounts(self) -> re.Pattern[str]:
+        names = (
+            name for row in self.frameworks for name, call in row.members.items() if call.__class__ is Mount
+        )
+        return re.compile(rf"\.(?:{'|'.join(sorted({*names}))})\(")
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
         """Read a list of routes: the key of the list, "" without routes."""
@@ -139,19 +176,29 @@ class _Reader(Rows):
         was_known = key in self.known_routers
         self.known_routers.setdefault(key, None)
         for child in node.named_children:
-            self.visit(child, "", depth)
+            inner = self.visit(child, "", depth)
+            if child.type == "list_splat" and inner and inner != key:
+                self.add("mount", key, child, target=inner)
         self.list = around
         if not any(fragment.router == key for fragment in self.fragments[count:]):
             if not was_known:
                 del self.known_routers[key]
             return ""
-        if not was_known:
-            roots = {framework.root for framework in self.frameworks}
-            flags: tuple[str, ...] = ("app",) if holder in roots and holder else ()
-            if flags and (match := _APP_NAME.search(text_of(self.root))):
-                flags = (*flags, f"names={match[1]}:")
-            self.add("router", key, node, flags=flags)
+        return key if was_known else self._list_of_routes(holder, node, key)
+
+    def _list_of_routes(self, holder: str, node: Node, key: str = "") -> str:
+        """Add the router that a list of routes is; its key is new without one."""
+        key = key or self.key(holder, in_parts=True)
+        self.known_routers.setdefault(key, None)
+        flags: tuple[str, ...] = ("app",) if holder and holder in self._roots else ()
+        if flags and (match := _APP_NAME.search(text_of(self.root))):
+            flags = (*flags, f"names={match[1]}:")
+        self.add("router", key, node, flags=flags)
         return key
+
+    @cached_property
+    def _roots(self) -> set[str]:
+        return {framework.root for framework in self.frameworks}
 
     def _assign(self, left: Node, right: Node, depth: int) -> str:
         while left.named_child_count == 1 and left.type not in self.syntax.members:
@@ -163,6 +210,8 @@ class _Reader(Rows):
             return ""
         if "." not in name:
             self.literals.add(name, right)
+            if right.type in LISTS:
+                self.lists[name] = right
             if not frame.name and "[" in text_of(right)[:40]:  # `Annotated[Session, Depends(session)]`
                 self._inject(right, f"={name}")
             if key or name in frame.routers:
@@ -234,12 +283,16 @@ class _Reader(Rows):
             if member == "StripPrefix" and len(call.positional) == 2:
                 return self.visit(call.positional[1], "", depth)
         for candidate in self.frameworks:
+            if (heir := _heir_of(chain, candidate)) is not None:
+                return self._router(call, heir, candidate)
             if candidate.suffix and chain.endswith(candidate.suffix):
                 return self._own_router(call, candidate)
+            if candidate.suffix and not chain:
+                self._extend_list(call, callee)
             if member == "action" and candidate is framework and call.decorator is not None:
                 return self._action(call, call.decorator)
         receiver, name = self._receiver(callee, depth)
-        decorates = call.decorator is not None
+        decorates = call.decorator is not None or call.decorated is not None
         if receiver or decorates:
             for candidate in self.frameworks_of(receiver):
                 if (row := candidate.members.get(name)) is not None:
@@ -252,6 +305,8 @@ class _Reader(Rows):
                         self._set(call, row, key)
                         return key
                     if isinstance(row, Mount) or decorates or row.target:
+                        if isinstance(row, Mount) and row.reversed and receiver not in self.known_routers:
+                            self._pass(callee, chain, call)  # a module's own function
                         return self._declare(call, row, key)
         if receiver in self.known_routers and self._is_fluent(receiver):
             if name.startswith("Map"):  # an extension method gets the router
@@ -279,9 +334,12 @@ class _Reader(Rows):
         node = call.node
         key = self.key(call.holder)
         self.known_routers[key] = framework
-        prefix, flags = self.prefix(call.at(router.prefix))
+        prefix, flags = self._own_prefix(call, router.prefix, router.label)
         flags = (*flags, *self._begin_of_names(call, router.name, key), *(("app",) if router.app else ()))
         self.add("router", key, node, template=prefix, flags=flags)
+        outer = call.at(router.outer)
+        if outer is not None and (around := self.visit(outer, "", call.depth)):
+            self.add("mount", around, node, target=key)
         if (injected := call.keywords.get(framework.injected)) is not None:
             self.injected[key] = injected
         routes = call.at(router.routes)
@@ -312,7 +370,7 @@ class _Reader(Rows):
         path = call.at(row.path)
         if row.complete:
             self.complete.add(group)
-        prefix, flags = self.prefix(path)
+        prefix, flags = self._own_prefix(call, row.path, row.label)
         self.add("router", group, node)
         self.add("mount", key, node, template=prefix, target=group, flags=flags)
         for argument in call.positional:
@@ -327,8 +385,11 @@ class _Reader(Rows):
     def _declare(self, call: Call, row: Route | Mount, key: str) -> str:
         if isinstance(row, Mount):
             self._mount(call, row, key)
-        else:
-            self._route(call, row, key)
+            return key
+        self._route(call, row, key)
+        first = row.path[0]
+        for place in range(first + 1, len(call.positional)) if row.several and isinstance(first, int) else ():
+            self._route(call, replace(row, path=(place,)), key)
         return key
 
     def _mount(self, call: Call, row: Mount, key: str) -> None:
@@ -349,7 +410,8 @@ class _Reader(Rows):
             if inner or is_open:
                 marks = (*flags, "open") if is_open else flags
                 span = span_of(router)
-                self.add("mount", key, call.node, template=prefix, target=inner, span=span, flags=marks)
+                outer, mounted = (inner, key) if row.reversed else (key, inner)
+                self.add("mount", outer, call.node, template=prefix, target=mounted, span=span, flags=marks)
                 for listed in self._listed_injections(call, key) if inner else ():
                     self._inject(listed, inner, flags=("mount",))
         self.list = around
@@ -374,10 +436,10 @@ class _Reader(Rows):
         node = call.node
         path = call.at(row.path)
         decorator = call.decorator
-        target = None if decorator is not None else call.at(row.target)
+        target = None if decorator is not None else call.at(row.target) if row.target else call.decorated
         if key in self.complete:
             path = None
-        elif decorator is None and (target is None or target is path):
+        elif decorator is None and (target is None or target is path or (row.several and path is None)):
             for argument in call.positional:
                 self.visit(argument, "", call.depth)
             return
@@ -393,7 +455,7 @@ class _Reader(Rows):
         listed = call.at(row.methods_at)
         if listed is not None:
             methods = tuple(names_in_list(listed))
-            flags = flags if methods else (*flags, "methods")
+            flags = (*flags, "listed" if methods else "methods")
         for argument in call.positional:
             if argument is not target and argument is not path:
                 self.visit(argument, "", call.depth)

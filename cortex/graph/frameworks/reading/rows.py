@@ -16,6 +16,8 @@ from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, s
 from cortex.graph.frameworks.tables.framework import Convention, Framework, Places, Route, Setting, Views
 
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
+#: the methods of the path of a list, in a router
+_LIST_ROUTE = re.compile(r"\broutes\[0\]\.mapping\.update$")
 #: ends `Annotated[Paging, Depends()]`
 _BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
 #: nesting of types around the call that injects a value
@@ -40,6 +42,14 @@ class Call(Arguments):
         """The decorator that the call is."""
         parent = self.node.parent
         return parent if parent is not None and parent.type == "decorator" else None
+
+    @property
+    def decorated(self) -> Node | None:
+        """The function that gets the decorator: `app.route("/orders")(show)`."""
+        parent = self.node.parent
+        if parent is None or parent.child_by_field_name("function") != self.node:
+            return None
+        return read_call(parent, "", 0).at((0,))
 
 
 def holder_of(node: Node) -> str:
@@ -126,6 +136,14 @@ class Rows(Scopes):
             ("computed",) if mark is None or default is None else (f"versions={mark}", f"default={default}")
         )
 
+    def _own_prefix(self, call: Call, path: Places, label: Places) -> tuple[str, tuple[str, ...]]:
+        """Return the prefix of a router, by its path or by its name."""
+        prefix, flags = self.prefix(call.at(path))
+        if prefix or (named := call.at(label)) is None:
+            return prefix, flags
+        name, flags = self.prefix(named)
+        return (name if flags else f"/{name}"), flags
+
     def _own_router(self, call: Call, framework: Framework) -> str:
         """Read `DefaultRouter()`, `NestedRouter(router, "orders", lookup="order")`."""
         key = self.key(call.holder)
@@ -136,8 +154,18 @@ class Rows(Scopes):
             prefix = f"{prefix}/<{lookup}_pk>"
         if (slash := call.keywords.get("trailing_slash")) is not None and text_of(slash) == "False":
             self.bare.add(key)
-        self.add("router", key, call.node, template=prefix, flags=flags)
+        self.add("router", key, call.node, template=prefix, target=self._handler(call.node), flags=flags)
         return key
+
+    def _extend_list(self, call: Call, callee: Node) -> None:
+        """Read further methods that a class of routers gives the path of a list:
+        `self.routes[0].mapping.update({"put": "bulk_update"})`.
+        """
+        if _LIST_ROUTE.search(text_of(callee)) and self.frames[-1].definition >= 0:
+            owner = self.facts.definitions[self.frames[-1].definition].scope
+            for method, member in self._members(call.node):
+                methods = (method.upper(),)
+                self.add("maps", f"={owner}{ACTIONS}", call.node, methods=methods, target=member)
 
     def _begin_of_names(self, call: Call, places: Places, key: str) -> tuple[str, ...]:
         named = call.at(places)

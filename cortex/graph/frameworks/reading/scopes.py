@@ -46,7 +46,9 @@ def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
     return imported + tuple(
         framework
         for framework in placed
-        if framework not in imported and re.search(framework.holds, root.text or b"")
+        if framework not in imported
+        and not (imported and framework.written)
+        and re.search(framework.written or framework.holds, root.text or b"")
     )
 
 
@@ -138,6 +140,13 @@ class Scopes:
             else:
                 self.imported.add(statement.name)
         self.names |= {name: (framework, "") for framework in frameworks for name in framework.types}
+        for definition in facts.definitions:  # `class ShopApp(Flask)`
+            for base in definition.bases:
+                if (
+                    base.chain in self.names
+                    and self.names[base.chain][1] in self.names[base.chain][0].routers
+                ):
+                    self.names.setdefault(definition.name, self.names[base.chain])
         self.begins = [definition.begin for definition in facts.definitions]
         #: router's key → its framework, None for a list
         self.known_routers: dict[str, Framework | None] = {}
@@ -152,6 +161,8 @@ class Scopes:
         self.bare: set[str] = set()
         #: router → the list of functions that are called for each of its routes
         self.injected: dict[str, Node] = {}
+        #: variable → the list that it holds
+        self.lists: dict[str, Node] = {}
         #: the list around the reader
         self.list = ""
         self.count = self.steps = 0

@@ -19,13 +19,16 @@ METHODS = (*USUAL_METHODS, "HEAD", "OPTIONS", "TRACE")
 class Router:
     """A call that makes a router: the place of its prefix and of its list of routes. `app`: the
     router serves its routes even if nothing mounts it. `name`: the place of the begin of the names
-    of its routes.
+    of its routes. `outer`: the place of the router that mounts it. `label`: the place of the name
+    that is its prefix without another.
     """
 
     app: bool = False
     prefix: Places = ()
     routes: Places = ()
     name: Places = ()
+    outer: Places = ()
+    label: Places = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Route:
 
     `methods`: its methods if the call has no argument at `methods_at`. `template_has_method`: the
     path begins with the method, `GET /orders`. `name`: the place of the name that helpers use.
+    `several`: every argument from `path` on is one.
     """
 
     methods: tuple[str, ...] = (ANY,)
@@ -44,13 +48,15 @@ class Route:
     methods_at: Places = ()
     template_has_method: bool = False
     name: Places = ()
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
     """A call that mounts routers under a prefix; -1: every further argument. `replaces`: the prefix
     takes the place of the router's own. `is_sure`: it mounts nothing else, such as middleware.
-    `name`: the place of the begin of the routes' names.
+    `name`: the place of the begin of the routes' names. `reversed`: it is a call on the mounted
+    router.
     """
 
     path: Places = ()
@@ -58,16 +64,19 @@ class Mount:
     replaces: bool = False
     is_sure: bool = False
     name: Places = ()
+    reversed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """A call that returns a router under a prefix, or passes it to a function among its
-    arguments. `complete`: its routes have no path of their own.
+    arguments. `complete`: its routes have no path of their own. `label`: the place of the name that
+    is its prefix without another.
     """
 
     path: Places = (0,)
     complete: bool = False
+    label: Places = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +158,8 @@ class Framework:
     #: ends the names of the project's own routers, and the attribute that lists a router's routes
     suffix: str = ""
     listed: str = ""
+    #: the project's own classes of routers have names that end with those in `routers`
+    has_heirs: bool = False
     #: types of routers that a file may use without an import; other calls on them return them
     types: frozenset[str] = frozenset()
     #: a function of this name gets the application
@@ -160,6 +171,8 @@ class Framework:
     joint: str = ""
     #: end of the paths of its files, if other languages have a module of its name
     ending: str = ""
-    #: text of every file with its calls; paths of files that may be of it without an import
+    #: text of every file with its calls; paths of files that may be of it without an import, and
+    #: their text if it is another
     holds: bytes = b""
     files: str = ""
+    written: bytes = b""

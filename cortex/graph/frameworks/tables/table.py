@@ -23,20 +23,34 @@ _DECORATORS = {
 }
 _GO_METHODS = {"Connect": Route(("CONNECT",))} | {method.title(): Route((method,)) for method in METHODS}
 
+_FLASK_APP = Router(app=True)
+_BLUEPRINT = Router(prefix=("url_prefix",), name=(0, "name"))
+_REGISTER = Mount(("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True, name=("name",))
 FLASK = Framework(
     "flask",
-    ("flask",),
-    routers={"Flask": Router(app=True), "Blueprint": Router(prefix=("url_prefix",), name=(0, "name"))},
+    ("flask", "quart", "apiflask", "flask_restx", "flask_restful", "flask_smorest", "flask_openapi3"),
+    routers={
+        **dict.fromkeys(("Flask", "Quart", "APIFlask", "OpenAPI"), _FLASK_APP),
+        **dict.fromkeys(("Blueprint", "APIBlueprint", "APIView"), _BLUEPRINT),
+        "Api": Router(prefix=("prefix",), outer=(0, "app", "blueprint")),
+        "Namespace": Router(prefix=(2, "path"), label=(0, "name")),
+    },
     members={
         **{name: _DECORATORS[name] for name in map(str.lower, USUAL_METHODS)},
-        "route": Route(("GET",), (0, "rule"), (), ("methods",), name=_NAMED),
+        "route": Route(("GET",), (0, "rule"), (), ("methods",), name=_NAMED, several=True),
+        "resource": Route(("GET",), (0,), (), name=_NAMED, several=True),
         "add_url_rule": Route(("GET",), (0, "rule"), (2, "view_func"), ("methods",), name=("endpoint", 1)),
-        "register_blueprint": Mount(
-            ("url_prefix",), (0, "blueprint"), replaces=True, is_sure=True, name=("name",)
-        ),
+        "add_resource": Route(("GET",), (1,), (0,), name=("endpoint",), several=True),
+        **dict.fromkeys(("register_blueprint", "register_api", "register_api_view"), _REGISTER),
+        "namespace": Group((2, "path"), label=(0, "name")),
+        "add_namespace": Mount((1, "path"), (0, "ns"), replaces=True, is_sure=True),
+        "init_app": Mount(routers=(0, "app"), reversed=True),
     },
     class_methods=True,
     joint=".",
+    has_heirs=True,
+    files=r"\.py$",
+    written=rb"@\w+\.(?:route|get|post|put|patch|delete)\(\s*[\"']/|\.(?:register_blueprint|add_resource)\(",
 )
 _STARLETTE_ROUTE = Route(("GET",), (0, "path"), (1, "endpoint", "route"), (2, "methods"), name=("name",))
 FASTAPI = Framework(
@@ -46,7 +60,7 @@ FASTAPI = Framework(
         "FastAPI": Router(app=True, routes=("routes",)),
         "Starlette": Router(app=True, routes=("routes", 1)),
         "APIRouter": Router(prefix=("prefix",), routes=("routes",)),
-        "Router": Router(routes=("routes", 0)),
+        "Router": Router(prefix=("prefix",), routes=("routes", 0)),
     },
     members={
         **_DECORATORS,
@@ -67,9 +81,12 @@ FASTAPI = Framework(
         "Mount": Mount((0, "path"), (1, "app", "routes"), name=("name",)),
     },
     class_methods=True,
+    has_heirs=True,
     injects=frozenset({"Depends", "Security"}),
     injected="dependencies",
     joint=":",
+    files=r"\.py$",
+    written=rb"APIRouter\(|\.include_router\(|Router\([^()]*prefix=",
 )
 DJANGO = Framework(
     "django",
@@ -82,6 +99,8 @@ DJANGO = Framework(
     root="urlpatterns",
     holds=rb"\b(?:path|url|include)\(|urlpatterns",
     listed="urls",
+    files=r"urls(?:/.*)?\.py$",
+    written=rb"(?m)^urlpatterns\b",
 )
 REST = Framework(
     "rest framework",
@@ -90,7 +109,7 @@ REST = Framework(
     suffix="Router",
     listed="urls",
     files=r"(?:url|route|/api).*\.py$",
-    holds=rb"Router\(|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
+    holds=rb"Router\(|\.routes\[0\]|\.register\((?!\w*\))|@action",  # `register(Order)` has no path
 )
 EXPRESS = Framework(
     "express",

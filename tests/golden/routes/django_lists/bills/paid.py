@@ -1,0 +1,7 @@
+from django.urls import path
+
+
+def show(request): ...
+
+
+urlpatterns = [path("paid/", show, name="paid")]
