@@ -19,7 +19,7 @@ CONVENTIONS = "(conventions)"
 DEFAULT_CONVENTION = "{controller=Home}/{action=Index}/{id?}"
 _SEGMENT = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
 #: a method with a path in a question, and a parameter in a segment
-_QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
+_QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?{OPEN_END}?(/\S*)", re.IGNORECASE)
 PARAMETER = re.compile(r"[:*{<$(\[]")
 _OPTIONAL = re.compile(r"\{[^{}*]*\?\}|:\w+\?")
 #: ends the router of a class's routes, which heirs mount
@@ -75,8 +75,14 @@ class FullRoute:
         return self.path == "?" or self.path.endswith(OPEN_END)
 
     @property
+    def is_whole(self) -> bool:
+        """True if its path begins at an application's root: no computed prefix, and it is mounted."""
+        return self.served and not self.computed
+
+    @property
     def name(self) -> str:
-        return f"{self.method} {self.path}"
+        begin = "" if self.is_whole or self.is_open else OPEN_END
+        return f"{self.method} {begin}{self.path}"
 
     def override_of(self, handler: str) -> str:
         """Return the id that a method has if the route's class overrides it; "" without a class."""
@@ -146,7 +152,8 @@ def _behind(mount: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[FullRoute
         return
     for outer in prefixes.of(str(mount["router"])):
         prefix, line = _with_own(outer, mount), int(mount["start_line"])
-        path = join_path(prefix.text or "/", OPEN_END)
+        known = outer if mount.get("computed") else prefix
+        path = join_path(known.text or "/", OPEN_END)
         yield FullRoute(
             ANY,
             path if path.startswith("/") else f"/{path}",

@@ -9,7 +9,7 @@ import msgspec
 
 from cortex.graph.facts.facts import Binding, Fragment, Import
 from cortex.graph.facts.scripts import MODULE_EXPORTS
-from cortex.graph.frameworks.reading.literals import fill, holes
+from cortex.graph.frameworks.reading.literals import fill, holes, names_path
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS
@@ -129,9 +129,17 @@ class Texts(Routers):
         if text is not None:
             return _with_text(fragment, text)
         if "maybe" in fragment.flags:
-            return _with_text(fragment, "")
+            if not self._is_path(path, names[0], fragment.scope):
+                return _with_text(fragment, "")
+            flags = tuple(flag for flag in fragment.flags if flag != "maybe")
+            fragment = msgspec.structs.replace(fragment, flags=flags)
         is_name = len(names) == 1 and len(fragment.template) == len(names[0]) + 2
         return msgspec.structs.replace(fragment, template=names[0] if is_name else "")
+
+    def _is_path(self, path: str, chain: str, scope: int) -> bool:
+        """Return True for a name of a path, not of middleware."""
+        values = self._evaluator.evaluate(chain, path, scope) if names_path(chain) else ()
+        return names_path(chain) and all(value.tag != "def" for value in values)
 
     def fill_url(self, path: str, fragment: Fragment) -> Fragment:
         """Return a client or request with the texts of the constants in its URL."""

@@ -39,7 +39,7 @@ function list(app) {
         if (!route) handle.stack && walk(handle.stack, prefix + part.replace(/\/$/, ""));
         else for (const method of Object.keys(route.methods)) {
           const last = route.stack.filter((layer) => !layer.method || layer.method === method).pop().handle;
-          const handler = names.get(inner.get(last) ?? last) ?? "-";
+          const handler = names.get(last) ?? names.get(inner.get(last)) ?? "-";
           console.log(JSON.stringify({ method: method === "_all" ? "ANY" : method.toUpperCase(), path: prefix + part, handler }));
         }
       }

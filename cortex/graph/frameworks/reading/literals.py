@@ -20,9 +20,13 @@ HOLE = "\0"
 _HOLES = re.compile(f"{HOLE}([^{HOLE}]+){HOLE}")
 _NAMES = re.compile(r"[\w$]+")
 _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
+#: words of names that stand for paths
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_PATH_WORDS = frozenset("path prefix base root url uri mount endpoint namespace version join".split())
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
 _NAMED = frozenset(("identifier", "constant", "name"))
+_KEYS = frozenset({"property_identifier", "shorthand_property_identifier"})
 _DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
 #: `Orders.BASE`, `Orders::BASE`
 MEMBERS = frozenset(
@@ -41,6 +45,11 @@ class Literals:
     def add(self, name: str, value: Node) -> None:
         text = self.text(value) if self.is_text(value) else None
         self._values[name] = text if self._values.get(name, text) == text else None
+
+    def bind(self, name: str, value: Node) -> None:
+        """Give a name its present value: a variable of a loop."""
+        is_key = value.type in _KEYS
+        self._values[name] = text_of(value) if is_key else self.text(value) if self.is_text(value) else None
 
     def forget(self, names: str) -> None:
         """Note that the names in a text have no single value: variables of a loop."""
@@ -124,6 +133,11 @@ def fill(template: str, find: Callable[[str], str | None]) -> str | None:
         parts[at] = text
     text = "".join(parts)
     return text if len(text) <= TEXT_CHARS_MAX else None
+
+
+def names_path(name: str) -> bool:
+    """Return True for the name of a value that is a path by its words: `API_PREFIX`."""
+    return not _PATH_WORDS.isdisjoint(word.lower() for word in _WORD.findall(name))
 
 
 def names_in_list(node: Node) -> Iterator[str]:

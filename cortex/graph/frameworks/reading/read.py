@@ -8,6 +8,7 @@ one that it returns.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property
 
 from tree_sitter import Node
@@ -20,7 +21,8 @@ from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
-from cortex.graph.frameworks.reading.literals import holes, names_in_list
+from cortex.graph.frameworks.reading.literals import HOLE, holes, names_in_list, names_path
+from cortex.graph.frameworks.reading.loops import LISTS, Loop, loop_of, unwrap, values_of
 from cortex.graph.frameworks.reading.rails import RailsReader
 from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
 from cortex.graph.frameworks.reading.scopes import (
@@ -46,6 +48,8 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
 DEPTH_MAX = 220
+#: bytes that a file's loops read again for their further elements
+REPEATED_BYTES_MAX = 1_000_000
 _LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
@@ -99,6 +103,8 @@ class _Reader(Rows):
         if kind in self.syntax.calls:
             return self._call(node, holder, depth + 1)
         if kind in self.syntax.names or kind in self.syntax.members:
+            if (value := self.meant(node)) is not node:
+                return self.visit(value, holder, depth + 1)
             for child in node.named_children if kind in self.syntax.members else ():
                 if child.type in self.syntax.calls:
                     self.visit(child, "", depth + 1)
@@ -114,8 +120,10 @@ class _Reader(Rows):
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
         if kind == "variable_declarator" and right is None and node.named_child_count > 1:
             right = node.named_children[-1]
-        if kind.startswith("for") and left is not None:
-            self.literals.forget(text_of(left)[:200])
+        if kind.startswith("for") and ((loop := loop_of(node)) or left is not None):
+            if loop is not None and self._repeat(loop, depth + 1):
+                return ""
+            self.literals.forget(text_of(loop.pattern if loop is not None else left)[:200])
         elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
@@ -129,6 +137,27 @@ class _Reader(Rows):
         for key in keys[1:]:  # a list with the routes of a router: `[…] + router.urls`
             self.add("mount", keys[0], node, target=key)
         return values[0] if len(values) == 1 else keys[0] if keys else ""
+
+    def _repeat(self, loop: Loop, depth: int) -> bool:
+        """Read a loop over a literal list once for each element; return False for another loop."""
+        if len(self.frames) + depth > DEPTH_MAX or not (rows := values_of(loop, self.list_of)):
+            return False
+        self.repeated += len(rows) * (loop.body.end_byte - loop.body.start_byte)
+        if self.repeated > REPEATED_BYTES_MAX:
+            return False
+        self.visit(loop.iterated, "", depth)
+        around = self.looped
+        for row in rows:
+            values = {name: self.meant(value) for name, value in row.items()}
+            for name, value in values.items():
+                self.literals.bind(name, value)
+                self.looped_values.add(value.id)
+            self.looped = around | values
+            self.visit(loop.body, "", depth)
+        self.looped = around
+        for name in {name for row in rows for name in row}:
+            self.literals.forget(name)
+        return True
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
         """Read a list of routes: the key of the list, "" without routes."""
@@ -159,6 +188,9 @@ class _Reader(Rows):
         name = self.dotted(left)
         key = self.visit(right, name, depth)
         frame = self.frames[-1]
+        frame.lists.pop(name, None)
+        if (value := unwrap(right)).type in LISTS:
+            frame.lists[name] = value
         if not name or key.startswith("'"):  # a module: the file's imports have its name
             return ""
         if "." not in name:
@@ -219,7 +251,9 @@ class _Reader(Rows):
         if callee is None:
             return ""
         callee = unwrap_node(callee, self.syntax)
-        call = read_call(node, holder, depth)
+        if (loop := loop_of(node)) is not None and self._repeat(loop, depth):
+            return ""
+        call = self._with_values(read_call(node, holder, depth))
         chain = self.called_name(callee)
         framework, member = self.imported_member(chain)
         if framework is not None:
@@ -261,11 +295,22 @@ class _Reader(Rows):
         self._pass(callee, chain, call)
         return f"{chain}()" if chain and not framework else ""
 
+    def _with_values(self, call: Call) -> Call:
+        """Return a call with the present values of variables of loops."""
+        if not self.looped:
+            return call
+        keywords = {name: self.meant(node) for name, node in call.keywords.items()}
+        return replace(call, positional=[*map(self.meant, call.positional)], keywords=keywords)
+
     def _is_fluent(self, key: str) -> bool:
         return any(framework.types for framework in self.frameworks_of(key))
 
     def _receiver(self, callee: Node, depth: int) -> tuple[str, str]:
         fields = self.syntax.members.get(callee.type)
+        if callee.type == "subscript_expression":  # `app[entry.method]("/orders", list)`
+            inner, index = callee.child_by_field_name("object"), callee.child_by_field_name("index")
+            name = self.literals.text(index) if index is not None else None
+            return (self.visit(inner, "", depth), name) if inner is not None and name else ("", "")
         if fields is None:
             if callee.type in self.syntax.calls:
                 self.visit(callee, "", depth)
@@ -361,14 +406,24 @@ class _Reader(Rows):
         """
         if nodes and self.literals.is_text(nodes[0]):
             return *self.prefix(nodes[0]), nodes[1:]
-        names = [self.dotted(node) for node in nodes]
-        if len(names) < 2 or not names[0]:
+        if len(nodes) < 2:
             return "", (), nodes
+        first, names = nodes[0], [self.dotted(node) for node in nodes]
         roots = {name.partition(".")[0] for name in names}
         if len(names) == 2 and len(roots) == 1 and "." in names[0] and roots.isdisjoint(self.imported):
             return names[0], ("computed", "open"), nodes[1:]  # `use(entry.path, entry.router)`
-        prefix, flags = self.prefix(nodes[0])
-        return (prefix, (*flags, "maybe"), nodes) if holes(prefix) else ("", (), nodes)
+        prefix, flags = self.prefix(first)
+        if "binary" in first.type or (first.type in self.syntax.calls and names_path(self._called(first))):
+            return prefix, flags, nodes[1:]
+        if not names[0]:
+            return "", (), nodes
+        return prefix if holes(prefix) else f"{HOLE}{names[0]}{HOLE}", (*flags, "maybe"), nodes
+
+    def _called(self, node: Node) -> str:
+        """Return the name of a called function with the texts that it gets: `config.get prefix`."""
+        callee = child_of(node, self.syntax.calls[node.type])
+        texts = [self.literals.text(argument) or "" for argument in read_call(node, "", 0).positional]
+        return " ".join([self.called_name(callee) if callee is not None else "", *texts])
 
     def _route(self, call: Call, row: Route, key: str) -> None:
         node = call.node

@@ -14,9 +14,12 @@ from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.literals import Literals, fields_of, holes
+from cortex.graph.frameworks.reading.loops import LISTS
 from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.tables.table import FRAMEWORKS
 
+#: characters of a loop's variable with a field
+NAME_CHARS_MAX = 80
 #: steps of a file's reader, and fragments: blocks that name one another multiply
 STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
 
@@ -88,13 +91,14 @@ def is_of(module: str, framework: Framework) -> bool:
 
 @dataclass(slots=True)
 class Frame:
-    """A function around the reader: its name for keys, the definition, and the routers of its
-    variables ("" for a variable without one).
+    """A function around the reader: its name for keys, the definition, the routers of its variables
+    ("" for a variable without one), and its variables with literal lists.
     """
 
     name: str = ""
     definition: int = -1
     routers: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, Node] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,12 @@ class Scopes:
         self.bare: set[str] = set()
         #: router → the list of functions that are called for each of its routes
         self.injected: dict[str, Node] = {}
+        #: variables of the loops around the reader, and fields of these → their present values
+        self.looped: dict[str, Node] = {}
+        #: nodes of these values: their names mean those around the loop
+        self.looped_values: set[int] = set()
+        #: bytes that further passes through loops have read
+        self.repeated = 0
         #: the list around the reader
         self.list = ""
         self.count = self.steps = 0
@@ -164,7 +174,8 @@ class Scopes:
     def dotted(self, node: Node) -> str:
         """Return `a.b.c` or `a.b()`, "" for other expressions."""
         if node.type in self.syntax.names:
-            return text_of(node)
+            value = self.meant(node)
+            return text_of(node) if value is node else self.dotted(value)
         if (fields := self.syntax.members.get(node.type)) is not None:
             inner, member = child_of(node, fields[0]), child_of(node, fields[1])
             before = self.dotted(inner) if inner is not None else ""
@@ -195,6 +206,23 @@ class Scopes:
         if root in self.imported:
             return chain
         return self.attributes.get(chain.rpartition(".")[2], "") if rest else ""
+
+    def meant(self, node: Node) -> Node:
+        """Return the present value of a loop's variable, the node itself for others."""
+        is_long = node.end_byte - node.start_byte > NAME_CHARS_MAX
+        if not self.looped or is_long or node.id in self.looped_values:
+            return node
+        return self.looped.get(text_of(node), node)
+
+    def list_of(self, node: Node) -> Node | None:
+        """Return the literal list that an expression is or names."""
+        if node.type in LISTS:
+            return node
+        name = self.dotted(node)
+        for frame in reversed(self.frames):
+            if name in frame.lists or name in frame.routers:
+                return frame.lists.get(name)
+        return None
 
     def key(self, holder: str = "", *, in_parts: bool = False) -> str:
         """Return the key for a new router; `in_parts`: a variable may get it in several parts."""
