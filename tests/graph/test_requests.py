@@ -111,7 +111,7 @@ def requests_in(texts):
                 ),
             },
             [
-                "tests/test_users:test_me GET /users/me",
+                "tests/test_users:test_me GET …/users/me",
                 "tests/test_users:test_order POST /orders",
                 "tests/test_users:test_order GET /orders/{number:int}",
             ],
@@ -630,7 +630,7 @@ TWO_APPS = {
                 "examples/demo.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/only/here')\ndef only(): ...\n",
                 "web/b.ts": "export function g() {\n  fetch('/only/here');\n}\n",
             },
-            ["web/a:f GET /users/me ?", "web/a:f GET /users/me ?", "web/a:f GET /orders/{number:int}"],
+            ["web/a:f GET …/users/me ?", "web/a:f GET …/users/me ?", "web/a:f GET /orders/{number:int}"],
             id="unknown bases, and routes of examples",
         ),
         pytest.param(
@@ -647,7 +647,7 @@ TWO_APPS = {
                     "    client.get('/v1/me/solves')\n    client.get('/v2/users/me/solves')\n    client.get('/me/none')\n"
                 ),
             },
-            ["tests/test_a:test_a GET /v1/me/solves ?", "tests/test_a:test_a GET /me/solves ?"],
+            ["tests/test_a:test_a GET …/v1/me/solves ?", "tests/test_a:test_a GET …/me/solves ?"],
             id="routers whose prefix is unknown",
         ),
         pytest.param(
@@ -659,7 +659,7 @@ TWO_APPS = {
                 },
                 "web/x.ts": "export function g() {\n  fetch('/admin/users/me');\n  fetch(`/api/v1/users/${id}`);\n}\n",
             },
-            [*(f"web/{n}:f GET /users/me" for n in range(5)), "web/x:g GET /users/{user}"],
+            [*(f"web/{n}:f GET …/users/me" for n in range(5)), "web/x:g GET …/users/{user}"],
             id="a prefix that its requests tell",
         ),
     ],

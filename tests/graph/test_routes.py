@@ -116,7 +116,7 @@ def test_an_application_has_the_routes_that_it_lists_itself(name):
                 "config/routes.rb": 'Rails.application.routes.draw do\n  scope PREFIX do\n    get "/x", to: "a#b"\n'
                 '  end\n  get Paths.y, to: "a#b"\nend\n'
             },
-            ["GET ? - config/routes.rb:3", "GET ? - config/routes.rb:5"],
+            ["GET /x - config/routes.rb:3", "GET ? - config/routes.rb:5"],
             id="Rails: computed paths",
         ),
         pytest.param(

@@ -107,7 +107,7 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
             routes.append(
                 FullRoute(
                     str(node["method"]),
-                    "?" if node.get("computed") else path if path.startswith("/") else f"/{path}",
+                    path if path.startswith(("/", "?")) else f"/{path}",
                     str(node["id"]),
                     str(node["file"]),
                     int(node["start_line"]),
@@ -127,7 +127,7 @@ def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefi
     """Yield the full paths of a route, each with its prefix."""
     for prefix in prefixes.of(str(node.get("router", ""))):
         template = next(_names(node, prefix.names)) if node.get("by_name") else str(node["path"])
-        path = join_path(prefix.text, template) or "/"
+        path = template if node.get("computed") else join_path(prefix.text, template) or "/"
         if "action" in node:
             controller = prefix.owner.rpartition(":")[2].rpartition(".")[2].removesuffix("Controller")
             tokens = {name: str(node.get(name, "")) for name in ("action", "area")}
@@ -306,9 +306,9 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
         text = text if version == NEUTRAL else join_path(text, f"{versions[0]}{version}")
     if node.get("computed"):
         place = f"{node['file']}:{node['start_line']}"
-        base = str(node.get("prefix", ""))
+        base, _, text = str(node.get("prefix", "")).partition(OPEN_END)
         return replace(
-            prefix, text="", computed=place, base=base, served=served, owner=owner, versions=versions
+            prefix, text=text, computed=place, base=base, served=served, owner=owner, versions=versions
         )
     path = join_path(text, str(node.get("prefix", "")))
     return replace(prefix, text=path, served=served, owner=owner, versions=versions)

@@ -17,6 +17,8 @@ _METHOD = re.compile(r"(?:Method|HttpMethod\.)([A-Za-z]+)$")
 _DEPTH_MAX = 20
 #: around the name of an unknown constant in a template
 HOLE = "\0"
+#: a part of a template that is no name
+UNKNOWN = f"{HOLE}?{HOLE}"
 _HOLES = re.compile(f"{HOLE}([^{HOLE}]+){HOLE}")
 _NAMES = re.compile(r"[\w$]+")
 _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
@@ -109,9 +111,9 @@ class Literals:
                 text = self._interpolated(node, depth)
             else:
                 text = self.text(node, depth + 1)
-            if text is None:
+            if text is None and not self._with_holes:
                 return None
-            parts.append(text)
+            parts.append(UNKNOWN if text is None else text)
         return "".join(parts)
 
     def _interpolated(self, node: Node, depth: int) -> str | None:
@@ -125,14 +127,21 @@ def holes(template: str) -> list[str]:
 
 def fill(template: str, find: Callable[[str], str | None]) -> str | None:
     """Return a template with the text of each name; None if `find` returns None for one."""
-    parts = _HOLES.split(template)
-    for at in range(1, len(parts), 2):
-        text = find(parts[at])
-        if text is None:
-            return None
-        parts[at] = text
-    text = "".join(parts)
-    return text if len(text) <= TEXT_CHARS_MAX else None
+    text, unknown = fill_end(template, find)
+    return None if unknown or len(text) > TEXT_CHARS_MAX else text
+
+
+def fill_end(template: str, find: Callable[[str], str | None]) -> tuple[str, list[str]]:
+    """Return a template with the text of each name, without all before the last name that `find`
+    does not know, and these names.
+    """
+    text, unknown = "", list[str]()
+    for at, part in enumerate(_HOLES.split(template)):
+        value = find(part) if at % 2 else part
+        if value is None:
+            unknown.append(part)
+        text = "" if value is None else text + value
+    return text, unknown
 
 
 def names_path(name: str) -> bool:

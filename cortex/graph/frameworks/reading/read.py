@@ -48,6 +48,8 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
 DEPTH_MAX = 220
+#: paths of one call
+PATHS_MAX = 50
 #: bytes that a file's loops read again for their further elements
 REPEATED_BYTES_MAX = 1_000_000
 _LISTS = frozenset({"list", "array", "tuple"})
@@ -309,7 +311,7 @@ class _Reader(Rows):
         fields = self.syntax.members.get(callee.type)
         if callee.type == "subscript_expression":  # `app[entry.method]("/orders", list)`
             inner, index = callee.child_by_field_name("object"), callee.child_by_field_name("index")
-            name = self.literals.text(index) if index is not None else None
+            name = self.literals.text(self.meant(index)) if index is not None else None
             return (self.visit(inner, "", depth), name) if inner is not None and name else ("", "")
         if fields is None:
             if callee.type in self.syntax.calls:
@@ -370,7 +372,13 @@ class _Reader(Rows):
         return group
 
     def _declare(self, call: Call, row: Route | Mount, key: str) -> str:
-        if isinstance(row, Mount):
+        path = call.at(row.path)
+        is_listed = path is not None and path.type in LISTS and path in call.positional
+        if path is not None and is_listed and all(map(self.literals.is_text, path.named_children)):
+            for text in path.named_children[:PATHS_MAX]:  # `get(["/", "/home"], show)`
+                passed = [text if node == path else node for node in call.positional]
+                self._declare(replace(call, positional=passed), row, key)
+        elif isinstance(row, Mount):
             self._mount(call, row, key)
         else:
             self._route(call, row, key)
@@ -413,7 +421,7 @@ class _Reader(Rows):
         if len(names) == 2 and len(roots) == 1 and "." in names[0] and roots.isdisjoint(self.imported):
             return names[0], ("computed", "open"), nodes[1:]  # `use(entry.path, entry.router)`
         prefix, flags = self.prefix(first)
-        if "binary" in first.type or (first.type in self.syntax.calls and names_path(self._called(first))):
+        if "binary" in first.type or first.type == "regex" or (first.type in self.syntax.calls and names_path(self._called(first))):
             return prefix, flags, nodes[1:]
         if not names[0]:
             return "", (), nodes

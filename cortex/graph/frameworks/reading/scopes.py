@@ -13,11 +13,12 @@ from cortex.graph.facts.expressions.chains import child_of, required_module, tex
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.scripts import MODULE_EXPORTS
-from cortex.graph.frameworks.reading.literals import Literals, fields_of, holes
-from cortex.graph.frameworks.reading.loops import LISTS
+from cortex.graph.frameworks.reading.literals import UNKNOWN, Literals, fields_of
+from cortex.graph.frameworks.reading.loops import LISTS, unwrap
 from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.tables.table import FRAMEWORKS
 
+_SETTING = re.compile(r"\$\{[^}]*\}")
 #: characters of a loop's variable with a field
 NAME_CHARS_MAX = 80
 #: steps of a file's reader, and fragments: blocks that name one another multiply
@@ -173,9 +174,10 @@ class Scopes:
 
     def dotted(self, node: Node) -> str:
         """Return `a.b.c` or `a.b()`, "" for other expressions."""
+        if (value := self.meant(node)) is not node:
+            return self.dotted(value)
         if node.type in self.syntax.names:
-            value = self.meant(node)
-            return text_of(node) if value is node else self.dotted(value)
+            return text_of(node)
         if (fields := self.syntax.members.get(node.type)) is not None:
             inner, member = child_of(node, fields[0]), child_of(node, fields[1])
             before = self.dotted(inner) if inner is not None else ""
@@ -216,8 +218,8 @@ class Scopes:
 
     def list_of(self, node: Node) -> Node | None:
         """Return the literal list that an expression is or names."""
-        if node.type in LISTS:
-            return node
+        if (value := unwrap(self.meant(node))).type in LISTS:
+            return value
         name = self.dotted(node)
         for frame in reversed(self.frames):
             if name in frame.lists or name in frame.routers:
@@ -299,13 +301,11 @@ class Scopes:
         if node is None:
             return "", ()
         text = self.literals.text(node)
+        if text is not None and "${" in text:  # a setting of Spring's
+            return _SETTING.sub(UNKNOWN, text), ("computed",)
         if text is not None:
             return text, ()
-        text = self.literals.template(node) or ""
-        variables = {name for frame in self.frames for name in frame.routers}
-        if not variables.isdisjoint(name.partition(".")[0] for name in holes(text)):
-            text = ""
-        return text or self.dotted(node), ("computed",)
+        return self.literals.template(node) or self.dotted(node), ("computed",)
 
     def add(
         self,
