@@ -28,6 +28,9 @@ ROUTES = "(routes)"
 ACTIONS = "(actions)"
 #: a version that is in no path
 NEUTRAL = "-"
+#: between the paths that a global prefix leaves out; parts of these that stand for any text
+EXCLUDED = " ; "
+_WILD = re.compile(r"\(\.\*\)|\{?/?\*\w*\}?|:\w+|\{[^/}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Prefix:
     path begins behind it, and `base` its name. `served`: the root is an application. `owner`: the
     class that serves a router of routes that it may inherit. `versions`: the mark of versions that
     the root reads from paths, and the default version; None if it reads none. `names`: begin of the
-    names of its routes. `any_case`: the root compares letters without their case.
+    names of its routes. `any_case`: the root compares letters without their case. `exclude`: paths
+    that lack the root's prefix, this prefix, and the place of its computed part.
     """
 
     text: str = ""
@@ -48,6 +52,7 @@ class Prefix:
     root: str = ""
     names: str = ""
     any_case: bool = False
+    exclude: tuple[str, str, str] = ("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,22 @@ def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefi
                 yield from prefixes.by_convention(node, prefix.owner, tokens)
                 continue
             path = _fill(path, tokens)
-        yield prefix, path
+        yield _without_excluded(prefix, path, str(node["method"])) if prefix.exclude[0] else (prefix, path)
+
+
+def _without_excluded(prefix: Prefix, path: str, method: str) -> tuple[Prefix, str]:
+    """Return the path of a route without the root's prefix if that leaves it out."""
+    rows, whole, place = prefix.exclude
+    bare = path.removeprefix(whole) or "/"
+    plain = f"/{bare.strip('/')}"
+    if prefix.versions is not None:  # the paths that are left out have no version
+        plain = re.sub(rf"^/{re.escape(prefix.versions[0])}\d[^/]*(?=/|$)", "", plain) or "/"
+    for row in rows.split(EXCLUDED):
+        verb, _, pattern = row.partition(" ")
+        parts = (re.escape(part) for part in _WILD.split(f"/{pattern.strip('/')}"))
+        if verb in (method, ANY) and re.fullmatch(".*".join(parts), plain):
+            return replace(prefix, computed="", base="") if prefix.computed == place else prefix, bare
+    return prefix, path
 
 
 def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
@@ -307,11 +327,12 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
     if node.get("computed"):
         place = f"{node['file']}:{node['start_line']}"
         base, _, text = str(node.get("prefix", "")).partition(OPEN_END)
-        return replace(
-            prefix, text=text, computed=place, base=base, served=served, owner=owner, versions=versions
-        )
-    path = join_path(text, str(node.get("prefix", "")))
-    return replace(prefix, text=path, served=served, owner=owner, versions=versions)
+        prefix = replace(prefix, computed=place, base=base)
+    else:
+        text = join_path(text, str(node.get("prefix", "")))
+    if "exclude" in node:
+        prefix = replace(prefix, exclude=(str(node["exclude"]), text, prefix.computed))
+    return replace(prefix, text=text, served=served, owner=owner, versions=versions)
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

@@ -80,9 +80,12 @@ class Views:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A call that changes a router: its prefix, the mark of versions in paths, or its serving."""
+    """A call that changes a router: its prefix, the mark of versions in paths, or its serving.
+    `options`: the place of an object whose `exclude` lists paths without the prefix.
+    """
 
     prefix: Places = ()
+    options: Places = ()
     versions: bool = False
     serves: bool = False
 

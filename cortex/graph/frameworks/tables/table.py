@@ -177,7 +177,7 @@ NEST = Framework(
     ("@nestjs/common", "@nestjs/core"),
     routers={"create": Router(routes=(0,))},
     members={
-        "setGlobalPrefix": Setting(prefix=(0,)),
+        "setGlobalPrefix": Setting(prefix=(0,), options=(1,)),
         "enableVersioning": Setting(versions=True),
         "listen": Setting(serves=True),
         "init": Setting(serves=True),
