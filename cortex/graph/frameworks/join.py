@@ -190,26 +190,32 @@ def _fill(path: str, tokens: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
 
-def _conventional(pattern: str, tokens: Mapping[str, str], taken: Sequence[str]) -> str | None:
-    """Return the path of an action by a pattern; None if the pattern cannot say it. `taken`: its
-    parameters.
+def _conventional(
+    pattern: str, tokens: Mapping[str, str], taken: Sequence[str], defaults: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the paths of an action by a pattern, the longest first: a path may lack defaults at its
+    end. `taken`: the parameters of the action.
     """
     parts: list[tuple[str, str]] = []
-    names = set[str]()
+    names = {name for name, text in defaults.items() if tokens.get(name, "").lower() == text.lower()}
     for segment in pattern.strip("/").split("/"):
         match = _SEGMENT.fullmatch(segment)
         if match is None:
             parts.append((segment, ""))
         elif match[1] in tokens:
             if match[2] not in (None, "exists") or not tokens[match[1]]:
-                return None
+                return
             names.add(match[1])
-            parts.append((tokens[match[1]], match[3] or ""))
+            parts.append((tokens[match[1]], match[3] or defaults.get(match[1], "")))
         elif match[1] in taken or not match[4]:
             parts.append((segment, ""))
-    while parts and parts[-1][0] == parts[-1][1]:
-        parts.pop()
-    return "/" + "/".join(text for text, _ in parts) if names >= {"controller", "action"} else None
+    is_whole = names >= {"controller", "action"}
+    while is_whole:
+        yield "/" + "/".join(text for text, _ in parts)
+        while parts and parts[-1][0].endswith("?}"):
+            parts.pop()
+        text, default = parts.pop() if parts else ("", "-")
+        is_whole = text.lower() == default.lower()
 
 
 def canonical_routers(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -259,8 +265,8 @@ class _Prefixes:
     def by_convention(
         self, node: Mapping[str, Any], owner: str, tokens: Mapping[str, str]
     ) -> Iterator[tuple[Prefix, str]]:
-        """Yield the path of an action by the first pattern of the innermost folder around it that
-        has any.
+        """Yield the paths of an action by the patterns of the innermost folder around it that has
+        any: by those of this action alone, and the first of all actions.
         """
         folder, taken = str(node["file"]), str(node.get("takes", "")).split(",")
         while folder and folder not in self._conventions:
@@ -270,9 +276,12 @@ class _Prefixes:
             is_meant = area == tokens["area"] if area else "{area" in pattern or not tokens["area"]
             if not is_meant or mount.get("computed"):
                 continue
-            if (path := _conventional(pattern, tokens, taken)) is not None:
-                for outer in self.of(str(mount["router"])):
-                    yield replace(outer, owner=owner, any_case=True), join_path(outer.text, path)
+            defaults = dict(pair.split(":", 1) for pair in str(mount.get("defaults", ":")).split(","))
+            paths = list(_conventional(pattern, tokens, taken, defaults))
+            for outer in self.of(str(mount["router"])) if paths else ():
+                own = replace(outer, owner=owner, any_case=True)
+                yield from ((own, join_path(outer.text, path)) for path in paths)
+            if paths and "{controller" in pattern:
                 return
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:

@@ -4,7 +4,7 @@ const path = require("path");
 const { install, stub } = require("./loading.cjs");
 
 const [root, config, start, prefix, version, ...unprefixed] = process.argv.slice(2);
-install(path.resolve(root), path.resolve(config));
+install(path.dirname(path.resolve(config)), path.resolve(config));
 const load = require("module").createRequire(path.resolve(start));
 load("reflect-metadata");
 const { RequestMethod } = load("@nestjs/common");
@@ -25,7 +25,7 @@ const show = (cls) => {
     if (own === undefined || name === "constructor") continue;
     const number = Reflect.getMetadata("__version__", cls.prototype[name]) ?? Reflect.getMetadata("__version__", cls) ?? version;
     for (const first of [Reflect.getMetadata("path", cls)].flat()) for (const last of [own].flat()) {
-      const begin = unprefixed.includes(first) ? [] : [prefix, ...(typeof number === "string" && number ? [`v${number}`] : [])];
+      const begin = [first, [first, last].filter(Boolean).join("/")].some((part) => unprefixed.includes(part)) ? [] : [prefix, ...(typeof number === "string" && number ? [`v${number}`] : [])];
       const full = [...begin, first, last].map((part) => `${part ?? ""}`.replace(/^\/|\/$/g, "")).filter(Boolean).join("/");
       const method = RequestMethod[Reflect.getMetadata("method", cls.prototype[name])].replace("ALL", "ANY");
       console.log(JSON.stringify({ method, path: `/${full}`, handler: `${path.relative(root, at).replace(/\.ts$/, "")}:${cls.name}.${name}` }));

@@ -142,7 +142,9 @@ def _bind(pattern: Node, element: tuple[Node, ...], fields: list[str]) -> Iterat
         name: unwrap(part) for name, part in zip(fields, ordered, strict=False) if fields
     }
     if pattern.type in _PATTERNS:
-        yield from ((text_of(name), part) for name, part in zip(pattern.named_children, ordered, strict=False))
+        yield from (
+            (text_of(name), part) for name, part in zip(pattern.named_children, ordered, strict=False)
+        )
     elif pattern.type == "object_pattern":
         for child in pattern.named_children:
             key, name = child.child_by_field_name("key"), child.child_by_field_name("value")

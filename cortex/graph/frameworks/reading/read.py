@@ -20,6 +20,7 @@ from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
+from cortex.graph.frameworks.reading.kotlin_routes import KotlinReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import HOLE, holes, names_in_list, names_path
 from cortex.graph.frameworks.reading.loops import LISTS, Loop, loop_of, unwrap, values_of
@@ -62,10 +63,11 @@ _INCLUDES = "include_router"
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
-_DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader]] = {
+_DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader | KotlinReader]] = {
     "rails": RailsReader,
     "laravel": LaravelReader,
     "spring functions": FunctionalReader,
+    "spring in kotlin": KotlinReader,
 }
 
 
@@ -421,7 +423,11 @@ class _Reader(Rows):
         if len(names) == 2 and len(roots) == 1 and "." in names[0] and roots.isdisjoint(self.imported):
             return names[0], ("computed", "open"), nodes[1:]  # `use(entry.path, entry.router)`
         prefix, flags = self.prefix(first)
-        if "binary" in first.type or first.type == "regex" or (first.type in self.syntax.calls and names_path(self._called(first))):
+        if (
+            "binary" in first.type
+            or first.type == "regex"
+            or (first.type in self.syntax.calls and names_path(self._called(first)))
+        ):
             return prefix, flags, nodes[1:]
         if not names[0]:
             return "", (), nodes

@@ -26,6 +26,7 @@ from cortex.graph.frameworks.tables.framework import (
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: ends `Annotated[Paging, Depends()]`
 _BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
+_ANONYMOUS = "anonymous_object_creation_expression"
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
 
@@ -115,6 +116,10 @@ class Rows(Scopes):
             path, area = call.at(row.path), call.at(row.area)
             template, flags = self.prefix(path) if path is not None else (DEFAULT_CONVENTION, ())
             flags = (*flags, f"area={self.literals.text(area) or '?'}") if area is not None else flags
+            if (node := call.at(row.defaults)) is not None and node.type == _ANONYMOUS:
+                pairs = zip(node.named_children[::2], node.named_children[1::2], strict=False)
+                texts = (f"{text_of(name)}:{self.literals.text(value)}" for name, value in pairs)
+                flags = (*flags, f"defaults={','.join(texts)}")
             self.add("mount", key, call.node, template=template, target=CONVENTIONS, flags=flags)
             return
         for at, fragment in enumerate(self.fragments):

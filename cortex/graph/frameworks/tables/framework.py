@@ -94,11 +94,12 @@ class Setting:
 class Convention:
     """A call that serves the methods of classes without routes of their own by a pattern with the
     names of both: `{controller=Home}/{action=Index}/{id?}`. `area`: the place of the area of its
-    classes.
+    classes; `defaults`: of an object with the names that the pattern lacks.
     """
 
     path: Places = (1, "pattern", "template")
     area: Places = ()
+    defaults: Places = (2, "defaults")
 
 
 @dataclass(frozen=True, slots=True)

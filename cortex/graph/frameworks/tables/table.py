@@ -172,6 +172,7 @@ SPRING_FUNCTIONS = Framework(
     types=frozenset({"RouterFunctions"}),
     ending=".java",
 )
+SPRING_KOTLIN = Framework("spring in kotlin", SPRING_FUNCTIONS.modules[:2], ending=".kt")
 NEST = Framework(
     "nest",
     ("@nestjs/common", "@nestjs/core"),
@@ -215,9 +216,9 @@ ASPNET = Framework(
         "MapGroup": Group((0, "prefix")),
         "MapControllerRoute": Convention(),
         "MapRoute": Convention(),
-        "MapAreaControllerRoute": Convention((2, "pattern"), (1, "areaName")),
-        "MapDefaultControllerRoute": Convention(()),
-        "UseMvcWithDefaultRoute": Convention(()),
+        "MapAreaControllerRoute": Convention((2, "pattern"), (1, "areaName"), (3, "defaults")),
+        "MapDefaultControllerRoute": Convention((), (), ()),
+        "UseMvcWithDefaultRoute": Convention((), (), ()),
         "UseMvc": Group(()),
         "UseEndpoints": Group(()),
     },
@@ -256,6 +257,7 @@ FRAMEWORKS = (
     NET_HTTP,
     SPRING,
     SPRING_FUNCTIONS,
+    SPRING_KOTLIN,
     NEST,
     RAILS,
     LARAVEL,
