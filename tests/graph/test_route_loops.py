@@ -37,8 +37,7 @@ GO = (
             ["GET /a/o"],
         ),
         (
-            "const rows = [{ path: '/a', route: orders }, { path: '/b', route: orders }];\n"
-            "rows.forEach((row) => { app.use(row.path, row.route); });",
+            "const rows = [{ path: '/a', route: orders }, { path: '/b', route: orders }];\nrows.forEach((row) => { app.use(row.path, row.route); });",
             ["GET /a/o", "GET /b/o"],
         ),
         (
@@ -54,8 +53,7 @@ GO = (
             ["GET /a/o"],
         ),
         (
-            "const few = [{ path: '/a', handler: h }];\nconst all = [...few, { path: '/b', handler: g }];\n"
-            "all.map((row) => app.get('/api' + row.path, row.handler));",
+            "const few = [{ path: '/a', handler: h }];\nconst all = [...few, { path: '/b', handler: g }];\nall.map((row) => app.get('/api' + row.path, row.handler));",
             ["GET /api/a h:h", "GET /api/b h:g"],
         ),
         (

@@ -81,7 +81,7 @@ class FullRoute:
 
     @property
     def is_whole(self) -> bool:
-        """True if its path begins at an application's root: no computed prefix, and it is mounted."""
+        """True if its path begins at an application's root, behind no computed prefix."""
         return self.served and not self.computed
 
     @property

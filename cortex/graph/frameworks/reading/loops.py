@@ -173,7 +173,7 @@ def _pairs(value: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _fields_of(listed: Node) -> list[str]:
-    """Return the names of the fields of the structures in a list of Go: `[]struct{ path string }`."""
+    """Return the fields of the structures in a list of Go: `[]struct{ path string }`."""
     kind = listed.child_by_field_name("type") if listed.type == "composite_literal" else None
     element = kind.child_by_field_name("element") if kind is not None else None
     name = text_of(element) if element is not None and element.type == "type_identifier" else ""

@@ -6,6 +6,7 @@ import bisect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -24,23 +25,21 @@ NAME_CHARS_MAX = 80
 #: steps of a file's reader, and fragments: blocks that name one another multiply
 STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
 
-_MODULE = re.compile(
-    rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
-)
-
 _PLACED = tuple(framework for framework in FRAMEWORKS if framework.files)
 
 
 def frameworks_of(path: str, imports: Sequence[Import]) -> tuple[Framework, ...]:
     """Return the frameworks that a file imports; () for nearly every file."""
-    modules = {statement.module for statement in imports if _MODULE.match(statement.module)}
-    if not modules:
+    names = {name for statement in imports for name in _names_of(statement.module)}
+    if not names:
         return ()
-    return tuple(
-        framework
-        for framework in FRAMEWORKS
-        if path.endswith(framework.ending) and any(is_of(module, framework) for module in modules)
-    )
+    return tuple(row for row in FRAMEWORKS if row.name in names and path.endswith(row.ending))
+
+
+@lru_cache(maxsize=10_000)
+def _names_of(module: str) -> tuple[str, ...]:
+    """Return the frameworks of a module: the files of a project import the same ones."""
+    return tuple(framework.name for framework in FRAMEWORKS if is_of(module, framework))
 
 
 def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
