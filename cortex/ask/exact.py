@@ -178,7 +178,7 @@ async def _count_inside_words(turn: Turn, question: Exact, request: ExactSearch,
 
 
 async def _name_routes(turn: Turn, question: Exact) -> str:
-    """Return a sentence on the routes with a path that no line has: it is joined of several texts."""
+    """Return a sentence on the routes with a path that no line has: several lines make it."""
     match = _PATH.fullmatch(question.query.strip())
     if match is None or question.match_type in ("regex", "fuzzy"):
         return ""

@@ -146,17 +146,25 @@ def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefi
 
 def _without_excluded(prefix: Prefix, path: str, method: str) -> tuple[Prefix, str]:
     """Return the path of a route without the root's prefix if that leaves it out."""
-    rows, whole, place = prefix.exclude
-    bare = path.removeprefix(whole) or "/"
+    rows, begin, place = prefix.exclude
+    bare = path.removeprefix(begin) or "/"
     plain = f"/{bare.strip('/')}"
     if prefix.versions is not None:  # the paths that are left out have no version
         plain = re.sub(rf"^/{re.escape(prefix.versions[0])}\d[^/]*(?=/|$)", "", plain) or "/"
     for row in rows.split(EXCLUDED):
         verb, _, pattern = row.partition(" ")
-        parts = (re.escape(part) for part in _WILD.split(f"/{pattern.strip('/')}"))
-        if verb in (method, ANY) and re.fullmatch(".*".join(parts), plain):
+        if verb in (method, ANY) and _fits(_WILD.split(f"/{pattern.strip('/')}"), plain):
             return replace(prefix, computed="", base="") if prefix.computed == place else prefix, bare
     return prefix, path
+
+
+def _fits(parts: list[str], path: str) -> bool:
+    """Return True for a path of these parts in their order, with any text between them."""
+    at = len(parts[0])
+    for part in parts[1:-1]:  # a regular expression may take years
+        at = path.find(part, at) + len(part) if path.find(part, at) >= 0 else len(path) + 1
+    is_end = path.endswith(parts[-1]) and len(path) - len(parts[-1]) >= at
+    return path.startswith(parts[0]) and (is_end if len(parts) > 1 else path == parts[0])
 
 
 def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
@@ -172,8 +180,7 @@ def _behind(mount: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[FullRoute
         return
     for outer in prefixes.of(str(mount["router"])):
         prefix, line = _with_own(outer, mount), int(mount["start_line"])
-        known = outer if mount.get("computed") else prefix
-        path = join_path(known.text or "/", OPEN_END)
+        path = join_path((outer if mount.get("computed") else prefix).text or "/", OPEN_END)
         yield FullRoute(
             ANY,
             path if path.startswith("/") else f"/{path}",
@@ -276,11 +283,12 @@ class _Prefixes:
             is_meant = area == tokens["area"] if area else "{area" in pattern or not tokens["area"]
             if not is_meant or mount.get("computed"):
                 continue
-            defaults = dict(pair.split(":", 1) for pair in str(mount.get("defaults", ":")).split(","))
+            pairs = (pair.partition(":") for pair in str(mount.get("defaults", "")).split(","))
+            defaults = {name: text for name, _, text in pairs if name}
             paths = list(_conventional(pattern, tokens, taken, defaults))
             for outer in self.of(str(mount["router"])) if paths else ():
-                own = replace(outer, owner=owner, any_case=True)
-                yield from ((own, join_path(outer.text, path)) for path in paths)
+                served = replace(outer, owner=owner, any_case=True)
+                yield from ((served, join_path(outer.text, path)) for path in paths)
             if paths and "{controller" in pattern:
                 return
 

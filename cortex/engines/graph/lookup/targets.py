@@ -108,9 +108,7 @@ class Targets:
             return meaning
         if not split_id(target):
             problem = f"{target!r} names nothing" if target else "The target is empty"
-            return TargetMatch(
-                suggestion=f"{problem}; pass the name of a type, function, method or file."
-            )
+            return TargetMatch(suggestion=f"{problem}; pass the name of a type, function, method or file.")
         return self._explain_nothing(target, split_id(_first_reading(target)))
 
     def find_meaning(

@@ -61,20 +61,21 @@ class KotlinReader(Scopes):
             callee = callee.named_children[0]
         handlers = [*arguments[-1:], *([block] if block is not None else [])]
         if name == "nest" and block is not None:
-            for _, template in list(_conditions(callee)) or [("", None)]:
+            templates: list[Node | None] = [template for _, template in _conditions(callee)]
+            for template in templates or [None]:
                 self.read(block, self._below(path, template), depth + 1)
         elif name == "add" and arguments:
             called = text_of(arguments[0]).partition("(")[0]
-            template, flags = path
+            below, flags = path
             place = span_of(arguments[0])
             self.add(
-                "mount", self.router, node, template=template, target=f"{called}()", span=place, flags=flags
+                "mount", self.router, node, template=below, target=f"{called}()", span=place, flags=flags
             )
         elif name in (*METHODS, "path") and len(arguments) + (block is not None) > 1:
             self._add_route(name if name in METHODS else ANY, arguments[0], handlers[-1], path)
         elif name in ("invoke", "") and handlers:
-            for method, template in _conditions(callee):
-                self._add_route(method, template, handlers[-1], path)
+            for method, condition in _conditions(callee):
+                self._add_route(method, condition, handlers[-1], path)
         else:
             return False
         return True

@@ -54,7 +54,8 @@ def loop_of(node: Node) -> Loop | None:
             return None
         parameters = function.child_by_field_name("parameters")
         pattern = function.child_by_field_name("parameter") or _first_of(parameters)
-        iterated, body = _first_of(callee), function
+        iterated: Node | None = _first_of(callee)
+        body: Node | None = function
     else:
         around = _first_of(node)
         head = around if around is not None and around.type == "range_clause" else node
@@ -147,19 +148,20 @@ def _bind(pattern: Node, element: tuple[Node, ...], fields: list[str]) -> Iterat
         )
     elif pattern.type == "object_pattern":
         for child in pattern.named_children:
-            key, name = child.child_by_field_name("key"), child.child_by_field_name("value")
-            key, name = (child, child) if child.type in _SHORT else (key, name)
-            if key is not None and name is not None and text_of(key) in pairs:
-                yield text_of(name), pairs[text_of(key)]
+            is_short = child.type in _SHORT
+            key = child if is_short else child.child_by_field_name("key")
+            inner = child if is_short else child.child_by_field_name("value")
+            if key is not None and inner is not None and text_of(key) in pairs:
+                yield text_of(inner), pairs[text_of(key)]
     else:
         variable = text_of(pattern)
         yield variable, value
         for at, part in enumerate(ordered):
             yield f"{variable}[{at}]", part
-        for name, part in pairs.items():
-            yield f"{variable}.{name}", part
-            yield f'{variable}["{name}"]', part
-            yield f"{variable}['{name}']", part
+        for field, part in pairs.items():
+            yield f"{variable}.{field}", part
+            yield f'{variable}["{field}"]', part
+            yield f"{variable}['{field}']", part
 
 
 def _pairs(value: Node) -> Iterator[tuple[str, Node]]:

@@ -124,10 +124,12 @@ class _Reader(Rows):
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
         if kind == "variable_declarator" and right is None and node.named_child_count > 1:
             right = node.named_children[-1]
-        if kind.startswith("for") and ((loop := loop_of(node)) or left is not None):
-            if loop is not None and self._repeat(loop, depth + 1):
-                return ""
-            self.literals.forget(text_of(loop.pattern if loop is not None else left)[:200])
+        loop = loop_of(node) if kind.startswith("for") else None
+        if loop is not None and self._repeat(loop, depth + 1):
+            return ""
+        variables = loop.pattern if loop is not None else left
+        if kind.startswith("for") and variables is not None:
+            self.literals.forget(text_of(variables)[:200])
         elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children

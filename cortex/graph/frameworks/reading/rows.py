@@ -26,6 +26,8 @@ from cortex.graph.frameworks.tables.framework import (
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: ends `Annotated[Paging, Depends()]`
 _BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
+#: paths without a global prefix
+EXCLUDED_MAX = 100
 _ANONYMOUS = "anonymous_object_creation_expression"
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
@@ -138,7 +140,7 @@ class Rows(Scopes):
         """Return the flag of paths without the prefix, each behind its method if it has one."""
         paths = list[str]()
         listed = _options_of(options).get("exclude") if options is not None else None
-        for node in listed.named_children if listed is not None else ():
+        for node in listed.named_children[:EXCLUDED_MAX] if listed is not None else ():
             row = _options_of(node)
             path = self.literals.text(row.get("path", node))
             method = text_of(row["method"]).rpartition(".")[2] if "method" in row else ANY

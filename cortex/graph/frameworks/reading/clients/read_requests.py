@@ -99,8 +99,8 @@ class _Reader(ClientReader):
             self._read_request(reference)
         sent = {(row.line, row.column) for row in self._fragments if row.kind == "request"}
         senders_here = {row.router for row in self._fragments if row.kind == "client"}
-        own = {row.name for row in self._facts.definitions if row.parent < 0}  # that send nothing
-        helpers = {name for name in helpers if name not in own or f"={name}" in senders_here}
+        functions = {row.name for row in self._facts.definitions if row.parent < 0}
+        helpers = {name for name in helpers if name not in functions or f"={name}" in senders_here}
         for reference in self._facts.references if helpers else ():
             place = reference.line, reference.column
             if reference.kind == "call" and reference.chain in helpers and place not in sent:
