@@ -25,7 +25,7 @@ from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import HOLE, holes, names_in_list, names_path
 from cortex.graph.frameworks.reading.loops import LISTS, Loop, loop_of, unwrap, values_of
 from cortex.graph.frameworks.reading.rails import RailsReader
-from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
+from cortex.graph.frameworks.reading.rows import Call, Rows, options_of, read_call
 from cortex.graph.frameworks.reading.scopes import (
     FRAGMENTS_MAX,
     Frame,
@@ -106,6 +106,8 @@ class _Reader(Rows):
         kind = node.type
         if kind in self.syntax.calls:
             return self._call(node, holder, depth + 1)
+        if kind in self.syntax.news and (key := self._new_router(node, holder, depth)):
+            return key
         if kind in self.syntax.names or kind in self.syntax.members:
             if (value := self.meant(node)) is not node:
                 return self.visit(value, holder, depth + 1)
@@ -282,6 +284,8 @@ class _Reader(Rows):
         decorates = call.decorator is not None
         if receiver or decorates:
             for candidate in self.frameworks_of(receiver):
+                if name and name == candidate.listed and not call.positional:
+                    return receiver
                 if (row := candidate.members.get(name)) is not None:
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
                     if isinstance(row, Group):
@@ -326,10 +330,21 @@ class _Reader(Rows):
             return "", ""
         return self.visit(inner, "", depth), text_of(member)
 
+    def _new_router(self, node: Node, holder: str, depth: int) -> str:
+        """Read `new Router()`: the key of the router, "" for another class."""
+        callee = child_of(node, self.syntax.news[node.type])
+        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
+        router = framework.routers.get(member) if framework is not None else None
+        if framework is None or router is None:
+            return ""
+        return self._router(read_call(node, holder, depth), router, framework)
+
     def _router(self, call: Call, router: Router, framework: Framework) -> str:
         node = call.node
         key = self.key(call.holder)
         self.known_routers[key] = framework
+        if call.positional and call.positional[0].type == "object":  # `new Router({ prefix: "/api" })`
+            call = replace(call, keywords=options_of(call.positional[0]) | call.keywords)
         prefix, flags = self.prefix(call.at(router.prefix))
         flags = (*flags, *self._begin_of_names(call, router.name, key), *(("app",) if router.app else ()))
         self.add("router", key, node, template=prefix, flags=flags)
@@ -452,6 +467,11 @@ class _Reader(Rows):
             for argument in call.positional:
                 self.visit(argument, "", call.depth)
             return
+        second = call.positional[1] if len(call.positional) > 2 else None
+        if second is not None and second.start_byte != (path.start_byte if path is not None else 0):
+            text = self.literals.text(second) or ""
+            is_named = text.startswith("/") and path is not None and "/" not in text_of(path)
+            path = second if is_named else path  # `get("orders", "/orders", list)`
         template, flags = self.prefix(path)
         certain = decorator is not None or key in self.known_routers
         if not certain and (flags or template[:1] not in "/*"):

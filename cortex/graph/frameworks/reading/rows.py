@@ -92,7 +92,7 @@ def read_call(node: Node, holder: str, depth: int) -> Call:
     return arguments
 
 
-def _options_of(node: Node) -> dict[str, Node]:
+def options_of(node: Node) -> dict[str, Node]:
     """Return the values of an object by their keys."""
     options: dict[str, Node] = {}
     for pair in node.named_children:
@@ -139,9 +139,9 @@ class Rows(Scopes):
     def _excluded(self, options: Node | None) -> tuple[str, ...]:
         """Return the flag of paths without the prefix, each behind its method if it has one."""
         paths = list[str]()
-        listed = _options_of(options).get("exclude") if options is not None else None
+        listed = options_of(options).get("exclude") if options is not None else None
         for node in listed.named_children[:EXCLUDED_MAX] if listed is not None else ():
-            row = _options_of(node)
+            row = options_of(node)
             path = self.literals.text(row.get("path", node))
             method = text_of(row["method"]).rpartition(".")[2] if "method" in row else ANY
             paths += [f"{ANY if method == 'ALL' else method} {path}"] if path is not None else []
@@ -149,7 +149,7 @@ class Rows(Scopes):
 
     def _versions(self, call: Call) -> tuple[str, ...]:
         """Return the flags of the versions that a router reads from paths."""
-        options = _options_of(call.positional[0]) if call.positional else {}
+        options = options_of(call.positional[0]) if call.positional else {}
         if "type" in options and not text_of(options["type"]).endswith("URI"):
             return ()
         mark = self.literals.text(options["prefix"]) if "prefix" in options else "v"

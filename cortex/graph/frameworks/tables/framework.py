@@ -150,7 +150,7 @@ class Framework:
     #: methods of a route are those of a class as its target
     class_methods: bool = False
     attributes: Attributes | None = None
-    #: ends the names of the project's own routers, and the attribute that lists a router's routes
+    #: ends the names of the project's own routers, and the member that lists a router's routes
     suffix: str = ""
     listed: str = ""
     #: types of routers that a file may use without an import; other calls on them return them

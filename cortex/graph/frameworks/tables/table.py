@@ -99,6 +99,29 @@ EXPRESS = Framework(
     members={**_LOWER, "all": Route(), "route": Group(complete=True), "use": Mount((0,), (-1,))},
     any_case=True,
 )
+HONO = Framework(
+    "hono",
+    ("hono",),
+    routers={"Hono": Router(app=True)},
+    members={
+        **_LOWER,
+        "all": Route(),
+        "on": Route(path=(1,), methods_at=(0,)),
+        "route": Mount((0,), (1,), is_sure=True),
+        "basePath": Group(),
+    },
+)
+KOA = Framework(
+    "koa", ("koa",), routers={"": Router(app=True)}, members={"use": Mount((0,), (-1,))}, any_case=True
+)
+KOA_ROUTER = Framework(
+    "koa router",
+    ("@koa/router", "koa-router"),
+    routers={"": Router(prefix=("prefix",)), "Router": Router(prefix=("prefix",))},
+    members={**_LOWER, "del": _LOWER["delete"], "all": Route(), "use": Mount((0,), (-1,))},
+    listed="routes",
+    any_case=True,
+)
 GIN = Framework(
     "gin",
     ("github.com/gin-gonic/gin",),
@@ -251,6 +274,9 @@ FRAMEWORKS = (
     DJANGO,
     REST,
     EXPRESS,
+    HONO,
+    KOA,
+    KOA_ROUTER,
     GIN,
     ECHO,
     CHI,
