@@ -8,6 +8,8 @@ import pytest
 from cortex.ask.exact import exact
 from cortex.ask.questions import Exact
 from cortex.ask.references.uses import UsesQuestion, uses
+from cortex.ask.structure import graph, outline
+from ipc.messages import GraphSearch, OutlineSearch
 
 FILES = {
     "app.py": (
@@ -50,3 +52,23 @@ def test_a_path_that_no_line_has_names_its_route(served, query):
 @pytest.mark.parametrize("query", ["/users", "/nothing/here", "missing"])
 def test_other_texts_have_no_hint_of_routes(served, query):
     assert "routes have it" not in find(served, query)["suggestion"]
+
+
+def test_a_route_behind_a_computed_prefix_says_so_wherever_it_is_shown(tmp_path, serve):
+    (tmp_path / "app.js").write_text(
+        "const express = require('express');\nconst orders = require('./orders');\nconst config = require('./config');\n"
+        "const app = express();\napp.use(config.prefix(), orders);\napp.listen(1);\n"
+    )
+    (tmp_path / "orders.js").write_text(
+        "const router = require('express').Router();\nrouter.get('/orders', list);\nfunction list() {}\nmodule.exports = router;\n"
+    )
+    (tmp_path / "config.js").write_text("exports.prefix = () => process.env.PREFIX;\n")
+    served = serve(tmp_path)
+    listed = asyncio.run(graph(served.context(), GraphSearch("routes", "")))
+    row = orjson.loads(orjson.dumps(listed["results"]))[0]
+    assert (row["name"], row["computed"]) == ("GET …/orders", "app.js:5")
+    entries = asyncio.run(outline(served.context(), OutlineSearch("")))["entry_points"]
+    assert [entry["route"] for entry in entries] == ["GET …/orders"]
+    used = orjson.dumps(asyncio.run(uses(served.context(), UsesQuestion("list")))).decode()
+    assert "GET …/orders" in used
+    assert find(served, "GET …/orders")["suggestion"].endswith("GET …/orders → orders:list.")

@@ -10,42 +10,32 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.join import join_path
-from cortex.graph.frameworks.reading.attributes import attributes_of
-from cortex.graph.frameworks.reading.scopes import Frame, Scopes, span_of
+from cortex.graph.frameworks.reading.functional import DEPTH_MAX, FunctionalReader, Path
+from cortex.graph.frameworks.reading.scopes import span_of
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 
-#: nesting that is read
-DEPTH_MAX = 100
 _ROUTERS = frozenset({"router", "coRouter"})
 _LAMBDA = "annotated_lambda"
-#: (path, flags of a computed one)
-_Path = tuple[str, tuple[str, ...]]
 
 
-class KotlinReader(Scopes):
-    router = ""
+class KotlinReader(FunctionalReader):
     #: True in the block of a router
     is_inside = False
 
-    def read(self, node: Node, path: _Path = ("", ()), depth: int = 0) -> None:
+    def read(self, node: Node, path: Path = ("", ()), depth: int = 0) -> None:
         """Read the routes below a node, under a path."""
         if depth > DEPTH_MAX or not self.go_on():
             return
-        name = node.child_by_field_name("name")
-        if node.type == "function_declaration" and name is not None:
-            at = self.definition_at(name.start_byte)
-            self.frames = [Frame(definition=at)]
-            self.router = f"={self.facts.definitions[at].qualified}()" if at >= 0 else ""
-            if at >= 0 and any(attribute.name == "Bean" for attribute in attributes_of(node)):
-                self.add("router", self.router, node, flags=("app",))
-        elif node.type == "property_declaration" and (value := node.named_children[-1:]):
-            self.literals.add(text_of(node.named_children[-2]).partition(":")[0].strip(), value[0])
+        if node.type == "function_declaration":
+            self.begin(node)
+        elif node.type == "property_declaration" and node.named_child_count > 1:
+            name, value = node.named_children[-2:]
+            self.literals.add(text_of(name).partition(":")[0].strip(), value)
         if node.type != "call_expression" or not self._read_call(node, path, depth):
             for child in node.named_children:
                 self.read(child, path, depth + 1)
 
-    def _read_call(self, node: Node, path: _Path, depth: int) -> bool:
+    def _read_call(self, node: Node, path: Path, depth: int) -> bool:
         """Read a call of a router's block; return False for another."""
         callee, arguments, block = _parts_of(node)
         name = text_of(callee) if callee.type == "identifier" else ""
@@ -63,7 +53,7 @@ class KotlinReader(Scopes):
         if name == "nest" and block is not None:
             templates: list[Node | None] = [template for _, template in _conditions(callee)]
             for template in templates or [None]:
-                self.read(block, self._below(path, template), depth + 1)
+                self.read(block, self.below(path, template), depth + 1)
         elif name == "add" and arguments:
             called = text_of(arguments[0]).partition("(")[0]
             below, flags = path
@@ -80,8 +70,8 @@ class KotlinReader(Scopes):
             return False
         return True
 
-    def _add_route(self, method: str, template: Node | None, handler: Node, path: _Path) -> None:
-        text, flags = self._below(path, template)
+    def _add_route(self, method: str, template: Node | None, handler: Node, path: Path) -> None:
+        text, flags = self.below(path, template)
         target = "" if handler.type == _LAMBDA else text_of(handler).replace("::", ".")
         around = handler.parent or handler
         place = span_of(handler)
@@ -95,10 +85,6 @@ class KotlinReader(Scopes):
             span=place,
             flags=flags,
         )
-
-    def _below(self, path: _Path, template: Node | None) -> _Path:
-        text, flags = self.prefix(template)
-        return join_path(path[0], text) if path[0] else text, (*path[1], *flags)
 
 
 def _parts_of(call: Node) -> tuple[Node, list[Node], Node | None]:

@@ -12,6 +12,8 @@ const val ADMIN = "/admin"
 
 @Configuration
 class Routes(private val handler: OrderHandler) {
+    lateinit var later: OrderHandler
+
     @Bean
     fun orders() = router {
         GET("/orders", handler::list)
