@@ -71,4 +71,3 @@ def test_a_route_behind_a_computed_prefix_says_so_wherever_it_is_shown(tmp_path,
     assert [entry["route"] for entry in entries] == ["GET …/orders"]
     used = orjson.dumps(asyncio.run(uses(served.context(), UsesQuestion("list")))).decode()
     assert "GET …/orders" in used
-    assert find(served, "GET …/orders")["suggestion"].endswith("GET …/orders → orders:list.")
