@@ -17,7 +17,7 @@ from cortex.ask.query_context import REST_S, QueryContext, Turn
 from cortex.ask.questions import LIMIT_MAX, TOKENS, Exact, budget, count_fitting
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
-from ipc.messages import CountWords, ExactHits, ExactSearch
+from ipc.messages import CountWords, ExactHits, ExactSearch, GraphHits, GraphSearch
 
 #: digits of a score in an answer
 SCORE_DIGITS = 4
@@ -25,6 +25,9 @@ SCORE_DIGITS = 4
 EQUAL_DIGITS = 6
 #: a word whose parts in longer words are counted: shorter ones are in too many
 _WORD = re.compile(r"[\w$]{3,}")
+#: the path of a route, also with its method or in quotes; routes that a hint names
+_PATH = re.compile(r"[\"'`]?((?:[A-Z]+ )?/[^\s\"'`]+)[\"'`]?")
+ROUTES_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ async def _ask(fan_out: FanOut, question: Exact) -> dict[str, Any]:
         turn, hits = fan_out.turns[name], answers[name]
         if inside := await _count_inside_words(turn, question, request(turn), hits):
             answers[name] = replace(hits, omitted={**hits.omitted, "inside words": inside})
+        if not hits.hits and (hint := await _name_routes(turn, question)):
+            answers[name] = replace(hits, suggestion=hint)
     return _make_answer(fan_out, question, answers)
 
 
@@ -170,6 +175,19 @@ async def _count_inside_words(turn: Turn, question: Exact, request: ExactSearch,
     if reply is None:
         return 0
     return max(reply.total_found - hits.total_found + hits.omitted.get("other words", 0), 0)
+
+
+async def _name_routes(turn: Turn, question: Exact) -> str:
+    """Return a sentence on the routes with a path that no line has: several lines make it."""
+    match = _PATH.fullmatch(question.query.strip())
+    if match is None or question.match_type in ("regex", "fuzzy"):
+        return ""
+    request = GraphSearch("routes", match[1], include_context=False, max_results=ROUTES_MAX)
+    request = replace(request, generation=turn.generation.number)
+    reply = await turn.lane("graph", request, GraphHits, ours=True)
+    rows = [orjson.loads(raw) for raw in reply.results] if reply is not None else []
+    routes = (" → ".join(filter(None, (row["node"]["route"], ", ".join(row["handlers"])))) for row in rows)
+    return f"No line has this text; routes have it: {'; '.join(routes)}." if rows else ""
 
 
 def _leaves_lines(hits: ExactHits) -> bool:

@@ -210,17 +210,18 @@ def ours(
     return routes, opened
 
 
-def codegraph(folder: Path) -> Routes:
+def codegraph(folder: Path, *, by_file: bool) -> Routes:
     routes: Routes = {}
     with sqlite3.connect(folder / ".codegraph" / "codegraph.db") as database:
         rows = database.execute(
-            "select n.name, n.file_path, t.qualified_name from nodes n left join edges e on e.source = n.id "
+            "select n.name, n.file_path, t.qualified_name, t.file_path from nodes n left join edges e on e.source = n.id "
             "left join nodes t on t.id = e.target where n.kind = 'route'"
         )
-        for name, file, handler in rows:
+        for name, file, handler, place in rows:
             method, _, path = name.partition(" ")
             if path and not is_test(file):
-                end = plain((handler or "").replace("::", ".")) if handler else ""
+                end = (handler or "").replace("::", ".")
+                end = f"{place.rpartition('.')[0]}:{end}" if by_file and end else end and plain(end)
                 routes.setdefault(normal(method, path), set()).add(end)
     return routes
 
@@ -237,7 +238,7 @@ def announced(truth: Routes, routes: Routes, opened: Routes) -> set[tuple[str, s
     }
 
 
-def judge(truth: Routes, routes: Routes, opened: Routes | None = None) -> dict[str, float]:
+def judge(truth: Routes, routes: Routes, opened: Routes | None = None) -> dict[str, float | None]:
     any_method = {path for method, path in routes if method == "ANY"}
     have = [key for key in truth if key in routes or key[1] in any_method]
     named = [key for key in have if truth[key] - {""} and key in routes]
@@ -257,7 +258,7 @@ def judge(truth: Routes, routes: Routes, opened: Routes | None = None) -> dict[s
         "recall": round(len(have) / max(len(truth), 1), 3),
         "literal": round(len(have) / max(len(truth) - len(computed), 1), 3),
         "announced": len(computed),
-        "handlers": round(len(right) / max(len(named), 1), 3),
+        "handlers": round(len(right) / len(named), 3) if named else None,
         "further": len(routes.keys() - truth.keys()),
     }
 
@@ -310,7 +311,7 @@ def main() -> None:
             arguments.peer is not None
             and (arguments.peer / folder.name / ".codegraph" / "codegraph.db").exists()
         ):
-            row["codegraph"] = judge(truth, codegraph(arguments.peer / folder.name))
+            row["codegraph"] = judge(truth, codegraph(arguments.peer / folder.name, by_file=bool(listing)))
         fragments = [node for node in nodes if node["kind"] in ROUTE_KINDS]
         matches, by_id = match_requests(fragments), {node["id"]: node for node in fragments}
         names = {route.id: f"{route.name} {route.file}:{route.line}" for route in join_routes(fragments)}

@@ -35,7 +35,7 @@ from tests.graph.small_apps import (
                 ),
             },
             [
-                "tests/test_users:test_me GET /users/me",
+                "tests/test_users:test_me GET …/users/me",
                 "tests/test_users:test_order POST /orders",
                 "tests/test_users:test_order GET /orders/{number:int}",
             ],
@@ -426,7 +426,7 @@ TWO_APPS = {
                 "examples/demo.py": "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/only/here')\ndef only(): ...\n",
                 "web/b.ts": "export function g() {\n  fetch('/only/here');\n}\n",
             },
-            ["web/a:f GET /users/me ?", "web/a:f GET /users/me ?", "web/a:f GET /orders/{number:int}"],
+            ["web/a:f GET …/users/me ?", "web/a:f GET …/users/me ?", "web/a:f GET /orders/{number:int}"],
             id="unknown bases, and routes of examples",
         ),
         pytest.param(
@@ -443,7 +443,7 @@ TWO_APPS = {
                     "    client.get('/v1/me/solves')\n    client.get('/v2/users/me/solves')\n    client.get('/me/none')\n"
                 ),
             },
-            ["tests/test_a:test_a GET /v1/me/solves ?", "tests/test_a:test_a GET /me/solves ?"],
+            ["tests/test_a:test_a GET …/v1/me/solves ?", "tests/test_a:test_a GET …/me/solves ?"],
             id="routers whose prefix is unknown",
         ),
         pytest.param(
@@ -455,7 +455,7 @@ TWO_APPS = {
                 },
                 "web/x.ts": "export function g() {\n  fetch('/admin/users/me');\n  fetch(`/api/v1/users/${id}`);\n}\n",
             },
-            [*(f"web/{n}:f GET /users/me" for n in range(5)), "web/x:g GET /users/{user}"],
+            [*(f"web/{n}:f GET …/users/me" for n in range(5)), "web/x:g GET …/users/{user}"],
             id="a prefix that its requests tell",
         ),
     ],

@@ -117,7 +117,7 @@ def test_an_application_has_the_routes_that_it_lists_itself(name):
                 "config/routes.rb": 'Rails.application.routes.draw do\n  scope PREFIX do\n    get "/x", to: "a#b"\n'
                 '  end\n  get Paths.y, to: "a#b"\nend\n'
             },
-            ["GET ? - config/routes.rb:3", "GET ? - config/routes.rb:5"],
+            ["GET /x - config/routes.rb:3", "GET ? - config/routes.rb:5"],
             id="Rails: computed paths",
         ),
         pytest.param(
@@ -425,6 +425,29 @@ def test_a_router_module_moves_the_routes_of_its_modules():
         "GET /admin/in/deep src/app.module:Deep.list",
         "GET /admin/users/:id src/users.module:Users.show",
     ]
+
+
+@pytest.mark.parametrize("prefix", ["'api'", "config.get('prefix')"])
+def test_paths_that_a_global_prefix_leaves_out_lack_it(prefix):
+    controller = (
+        "import { Controller, Get, Module, Post } from '@nestjs/common';\n@Controller('pets')\nexport class Pets {\n"
+        "  @Get('health') a() {}\n  @Post('health') b() {}\n  @Get('files/:name') c() {}\n  @Get('healthy') d() {}\n}\n"
+        "@Module({ controllers: [Pets] })\nexport class AppModule {}\n"
+    )
+    main = (
+        "import { RequestMethod, VersioningType } from '@nestjs/common';\nimport { NestFactory } from '@nestjs/core';\n"
+        "import { AppModule } from './pets';\nasync function start() {\n  const app = await NestFactory.create(AppModule);\n"
+        f"  app.setGlobalPrefix({prefix}, {{ exclude: [{{ path: 'pets/health', method: RequestMethod.GET }}, 'pets/files/(.*)'] }});\n"
+        "  app.enableVersioning({ type: VersioningType.URI, defaultVersion: '1' });\n  await app.listen(1);\n}\n"
+    )
+    nodes, _ = nodes_and_edges({"pets.ts": controller, "main.ts": main})
+    begin = "/api" if prefix == "'api'" else "…"
+    assert {route.name for route in join_routes(nodes)} == {
+        "GET /v1/pets/files/:name",
+        "GET /v1/pets/health",
+        f"GET {begin}/v1/pets/healthy",
+        f"POST {begin}/v1/pets/health",
+    }
 
 
 def test_a_handler_depends_on_the_functions_of_its_router():

@@ -142,7 +142,7 @@ def describe_route(route: FullRoute) -> str:
     if route.path.endswith(OPEN_END):
         return f"Paths below {route.path.removesuffix(OPEN_END)} are computed at {route.computed}."
     prefix = f", behind a prefix that is computed at {route.computed}" if route.computed else ""
-    mounted = "" if route.served else ", on a router that nothing mounts"
+    mounted = "" if route.served else ", on a router without a known mount"
     return (
         f"{route.name} is declared at {route.file}:{route.line}{prefix}{mounted}."
         if prefix or mounted

@@ -178,7 +178,7 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         part = "further paths begin with it" if is_open else "the path goes on before it"
         yield f"{part}: computed at {place}"
     if result.get("mounted") is False:
-        yield "nothing mounts its router"
+        yield "no mount of its router is known"
     if "defined" in result:
         yield f"defined at {result['defined']}"
     if result.get("step") == "constructs":

@@ -19,7 +19,7 @@ CONVENTIONS = "(conventions)"
 DEFAULT_CONVENTION = "{controller=Home}/{action=Index}/{id?}"
 _SEGMENT = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
 #: a method with a path in a question, and a parameter in a segment
-_QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?(/\S*)", re.IGNORECASE)
+_QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?{OPEN_END}?(/\S*)", re.IGNORECASE)
 PARAMETER = re.compile(r"[:*{<$(\[]")
 _OPTIONAL = re.compile(r"\{[^{}*]*\?\}|:\w+\?")
 #: ends the router of a class's routes, which heirs mount
@@ -28,6 +28,9 @@ ROUTES = "(routes)"
 ACTIONS = "(actions)"
 #: a version that is in no path
 NEUTRAL = "-"
+#: between the paths that a global prefix leaves out; parts of these that stand for any text
+EXCLUDED = " ; "
+_WILD = re.compile(r"\(\.\*\)|\{?/?\*\w*\}?|:\w+|\{[^/}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Prefix:
     path begins behind it, and `base` its name. `served`: the root is an application. `owner`: the
     class that serves a router of routes that it may inherit. `versions`: the mark of versions that
     the root reads from paths, and the default version; None if it reads none. `names`: begin of the
-    names of its routes. `any_case`: the root compares letters without their case.
+    names of its routes. `any_case`: the root compares letters without their case. `exclude`: paths
+    that lack the root's prefix, this prefix, and the place of its computed part.
     """
 
     text: str = ""
@@ -48,6 +52,7 @@ class Prefix:
     root: str = ""
     names: str = ""
     any_case: bool = False
+    exclude: tuple[str, str, str] = ("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,14 @@ class FullRoute:
         return self.path == "?" or self.path.endswith(OPEN_END)
 
     @property
+    def is_whole(self) -> bool:
+        """True if its path begins at an application's root, behind no computed prefix."""
+        return self.served and not self.computed
+
+    @property
     def name(self) -> str:
-        return f"{self.method} {self.path}"
+        begin = "" if self.is_whole or self.is_open else OPEN_END
+        return f"{self.method} {begin}{self.path}"
 
     def override_of(self, handler: str) -> str:
         """Return the id that a method has if the route's class overrides it; "" without a class."""
@@ -101,7 +112,7 @@ def join_routes(nodes: Iterable[Mapping[str, Any]]) -> list[FullRoute]:
             routes.append(
                 FullRoute(
                     str(node["method"]),
-                    "?" if node.get("computed") else path if path.startswith("/") else f"/{path}",
+                    path if path.startswith(("/", "?")) else f"/{path}",
                     str(node["id"]),
                     str(node["file"]),
                     int(node["start_line"]),
@@ -121,7 +132,7 @@ def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefi
     """Yield the full paths of a route, each with its prefix."""
     for prefix in prefixes.of(str(node.get("router", ""))):
         template = next(_names(node, prefix.names)) if node.get("by_name") else str(node["path"])
-        path = join_path(prefix.text, template) or "/"
+        path = template if node.get("computed") else join_path(prefix.text, template) or "/"
         if "action" in node:
             controller = prefix.owner.rpartition(":")[2].rpartition(".")[2].removesuffix("Controller")
             tokens = {name: str(node.get(name, "")) for name in ("action", "area")}
@@ -130,7 +141,30 @@ def _paths(node: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[tuple[Prefi
                 yield from prefixes.by_convention(node, prefix.owner, tokens)
                 continue
             path = _fill(path, tokens)
-        yield prefix, path
+        yield _without_excluded(prefix, path, str(node["method"])) if prefix.exclude[0] else (prefix, path)
+
+
+def _without_excluded(prefix: Prefix, path: str, method: str) -> tuple[Prefix, str]:
+    """Return the path of a route without the root's prefix if that leaves it out."""
+    rows, begin, place = prefix.exclude
+    bare = path.removeprefix(begin) or "/"
+    plain = f"/{bare.strip('/')}"
+    if prefix.versions is not None:  # the paths that are left out have no version
+        plain = re.sub(rf"^/{re.escape(prefix.versions[0])}\d[^/]*(?=/|$)", "", plain) or "/"
+    for row in rows.split(EXCLUDED):
+        verb, _, pattern = row.partition(" ")
+        if verb in (method, ANY) and _fits(_WILD.split(f"/{pattern.strip('/')}"), plain):
+            return replace(prefix, computed="", base="") if prefix.computed == place else prefix, bare
+    return prefix, path
+
+
+def _fits(parts: list[str], path: str) -> bool:
+    """Return True for a path of these parts in their order, with any text between them."""
+    at = len(parts[0])
+    for part in parts[1:-1]:  # a regular expression may take years
+        at = path.find(part, at) + len(part) if path.find(part, at) >= 0 else len(path) + 1
+    is_end = path.endswith(parts[-1]) and len(path) - len(parts[-1]) >= at
+    return path.startswith(parts[0]) and (is_end if len(parts) > 1 else path == parts[0])
 
 
 def _names(node: Mapping[str, Any], before: str) -> Iterator[str]:
@@ -146,7 +180,7 @@ def _behind(mount: Mapping[str, Any], prefixes: _Prefixes) -> Iterator[FullRoute
         return
     for outer in prefixes.of(str(mount["router"])):
         prefix, line = _with_own(outer, mount), int(mount["start_line"])
-        path = join_path(prefix.text or "/", OPEN_END)
+        path = join_path((outer if mount.get("computed") else prefix).text or "/", OPEN_END)
         yield FullRoute(
             ANY,
             path if path.startswith("/") else f"/{path}",
@@ -163,26 +197,32 @@ def _fill(path: str, tokens: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda match: tokens.get(match[1].lower()) or match[0], path)
 
 
-def _conventional(pattern: str, tokens: Mapping[str, str], taken: Sequence[str]) -> str | None:
-    """Return the path of an action by a pattern; None if the pattern cannot say it. `taken`: its
-    parameters.
+def _conventional(
+    pattern: str, tokens: Mapping[str, str], taken: Sequence[str], defaults: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the paths of an action by a pattern, the longest first: a path may lack defaults at its
+    end. `taken`: the parameters of the action.
     """
     parts: list[tuple[str, str]] = []
-    names = set[str]()
+    names = {name for name, text in defaults.items() if tokens.get(name, "").lower() == text.lower()}
     for segment in pattern.strip("/").split("/"):
         match = _SEGMENT.fullmatch(segment)
         if match is None:
             parts.append((segment, ""))
         elif match[1] in tokens:
             if match[2] not in (None, "exists") or not tokens[match[1]]:
-                return None
+                return
             names.add(match[1])
-            parts.append((tokens[match[1]], match[3] or ""))
+            parts.append((tokens[match[1]], match[3] or defaults.get(match[1], "")))
         elif match[1] in taken or not match[4]:
             parts.append((segment, ""))
-    while parts and parts[-1][0] == parts[-1][1]:
-        parts.pop()
-    return "/" + "/".join(text for text, _ in parts) if names >= {"controller", "action"} else None
+    is_whole = names >= {"controller", "action"}
+    while is_whole:
+        yield "/" + "/".join(text for text, _ in parts)
+        while parts and parts[-1][0].endswith("?}"):
+            parts.pop()
+        text, default = parts.pop() if parts else ("", "-")
+        is_whole = text.lower() == default.lower()
 
 
 def canonical_routers(nodes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -232,8 +272,8 @@ class _Prefixes:
     def by_convention(
         self, node: Mapping[str, Any], owner: str, tokens: Mapping[str, str]
     ) -> Iterator[tuple[Prefix, str]]:
-        """Yield the path of an action by the first pattern of the innermost folder around it that
-        has any.
+        """Yield the paths of an action by the patterns of the innermost folder around it that has
+        any: by those of this action alone, and the first of all actions.
         """
         folder, taken = str(node["file"]), str(node.get("takes", "")).split(",")
         while folder and folder not in self._conventions:
@@ -243,9 +283,13 @@ class _Prefixes:
             is_meant = area == tokens["area"] if area else "{area" in pattern or not tokens["area"]
             if not is_meant or mount.get("computed"):
                 continue
-            if (path := _conventional(pattern, tokens, taken)) is not None:
-                for outer in self.of(str(mount["router"])):
-                    yield replace(outer, owner=owner, any_case=True), join_path(outer.text, path)
+            pairs = (pair.partition(":") for pair in str(mount.get("defaults", "")).split(","))
+            defaults = {name: text for name, _, text in pairs if name}
+            paths = list(_conventional(pattern, tokens, taken, defaults))
+            for outer in self.of(str(mount["router"])) if paths else ():
+                served = replace(outer, owner=owner, any_case=True)
+                yield from ((served, join_path(outer.text, path)) for path in paths)
+            if paths and "{controller" in pattern:
                 return
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
@@ -299,12 +343,13 @@ def _with_own(prefix: Prefix, node: Mapping[str, Any]) -> Prefix:
         text = text if version == NEUTRAL else join_path(text, f"{versions[0]}{version}")
     if node.get("computed"):
         place = f"{node['file']}:{node['start_line']}"
-        base = str(node.get("prefix", ""))
-        return replace(
-            prefix, text="", computed=place, base=base, served=served, owner=owner, versions=versions
-        )
-    path = join_path(text, str(node.get("prefix", "")))
-    return replace(prefix, text=path, served=served, owner=owner, versions=versions)
+        base, _, text = str(node.get("prefix", "")).partition(OPEN_END)
+        prefix = replace(prefix, computed=place, base=base)
+    else:
+        text = join_path(text, str(node.get("prefix", "")))
+    if "exclude" in node:
+        prefix = replace(prefix, exclude=(str(node["exclude"]), text, prefix.computed))
+    return replace(prefix, text=text, served=served, owner=owner, versions=versions)
 
 
 def read_asked(text: str) -> tuple[str, str] | None:

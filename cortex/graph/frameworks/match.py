@@ -315,7 +315,7 @@ def _rank(
     parameters), () for no match.
     """
     segments = list(request.segments)
-    is_complete, is_relative = route.served and not route.computed, request.base == ""
+    is_complete, is_relative = route.is_whole, request.base == ""
     if is_complete and request.base is None:
         parts = without_optional(parts, len(segments))
     is_longer = len(parts) > len(segments)

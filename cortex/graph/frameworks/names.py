@@ -9,10 +9,10 @@ import msgspec
 
 from cortex.graph.facts.facts import Binding, Fragment, Import
 from cortex.graph.facts.scripts import MODULE_EXPORTS
-from cortex.graph.frameworks.reading.literals import fill, holes
+from cortex.graph.frameworks.reading.literals import fill, fill_end, holes, names_path
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
-from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.kinds import OPEN_END, TYPE_KINDS
 
 #: modules between a name and its definition, and constants whose values name one another
 _HOPS_MAX, _STEPS_MAX = 6, 8
@@ -119,19 +119,24 @@ class Texts(Routers):
     """Finds the text of a constant that a chain means: `settings.API_PREFIX`."""
 
     def fill(self, path: str, fragment: Fragment) -> Fragment:
-        """Return a computed fragment with the texts of its constants; of an unknown one its name is
-        the template.
+        """Return a computed fragment with the texts of its constants. If one is unknown, the
+        template is its name and, behind a mark, the text that follows it.
         """
-        names = holes(fragment.template)
-        if not names:
+        if not (names := holes(fragment.template)):
             return fragment
-        text = fill(fragment.template, lambda name: self._text(path, name, fragment.scope, 0))
-        if text is not None:
-            return _with_text(fragment, text)
-        if "maybe" in fragment.flags:
-            return _with_text(fragment, "")
-        is_name = len(names) == 1 and len(fragment.template) == len(names[0]) + 2
-        return msgspec.structs.replace(fragment, template=names[0] if is_name else "")
+        end, unknown = fill_end(fragment.template, lambda name: self._text(path, name, fragment.scope, 0))
+        is_path = "maybe" not in fragment.flags or (unknown and self._is_path(path, names[0], fragment.scope))
+        if not unknown or not is_path:
+            return _with_text(fragment, "" if unknown else end)
+        flags = tuple(flag for flag in fragment.flags if flag != "maybe")
+        name = unknown[0] if len(unknown) == 1 and unknown[0] != "?" else ""
+        template = f"{name}{OPEN_END}{end}" if end.strip("/") else name
+        return msgspec.structs.replace(fragment, template=template, flags=flags)
+
+    def _is_path(self, path: str, chain: str, scope: int) -> bool:
+        """Return True for a name of a path, not of middleware."""
+        values = self._evaluator.evaluate(chain, path, scope) if names_path(chain) else ()
+        return names_path(chain) and all(value.tag != "def" for value in values)
 
     def fill_url(self, path: str, fragment: Fragment) -> Fragment:
         """Return a client or request with the texts of the constants in its URL."""

@@ -23,7 +23,7 @@ from cortex.graph.resolution.calling.fixtures import fixture_of
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
-from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, OPEN_END, TYPE_KINDS
 
 #: names in the type of a parameter
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
@@ -164,7 +164,9 @@ class _Nodes:
         is_declared = fragment.router.startswith(("=", "?")) or fragment.target.startswith("#")
         if not router and (self._is_by_text or not is_declared):
             return  # a call on something else: `client.get("/orders", done)`
-        template = "?" if "computed" in flags else fragment.template
+        template = fragment.template
+        if "computed" in flags:
+            template = template.partition(OPEN_END)[2] or "?"
         if flags.pop("place", False):
             path = path_of(self._path, self._project.files)
             if path is None:

@@ -106,9 +106,8 @@ class Targets:
         if meaning := self.find_meaning(target, kinds, folder):
             return meaning
         if not split_id(target):
-            return TargetMatch(
-                suggestion="The target is empty; pass the name of a type, function, method or file."
-            )
+            problem = f"{target!r} names nothing" if target else "The target is empty"
+            return TargetMatch(suggestion=f"{problem}; pass the name of a type, function, method or file.")
         return self._explain_nothing(target, split_id(_first_reading(target)))
 
     def find_meaning(
@@ -128,10 +127,10 @@ class Targets:
         for spelling in spellings(target):
             if meaning := self._find_folder(spelling) or self._find_exact(spelling):
                 return meaning
-        if not split_id(target):
-            return None
         if target.startswith("/") and (meaning := self._find_route(target, with_method=False)):
             return meaning
+        if not split_id(target):
+            return None
         package = f"{target.replace('.', '/')}/" if self._files_first or "/" in target else ""
         if meaning := self._find_folder(f"{target}/") or self._find_folder(package):
             return meaning

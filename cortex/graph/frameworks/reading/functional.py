@@ -26,7 +26,7 @@ _ADDS = frozenset({"add", "and", "andOther"})
 #: conditions beside the path
 _CONDITIONS = frozenset("accept contentType headers param queryParam version method all".split())
 #: (path, flags of a computed one)
-_Path = tuple[str, tuple[str, ...]]
+Path = tuple[str, tuple[str, ...]]
 
 
 class FunctionalReader(Scopes):
@@ -34,7 +34,7 @@ class FunctionalReader(Scopes):
     builders: frozenset[str] = frozenset()
     router = ""
 
-    def read(self, node: Node, path: _Path = ("", ()), depth: int = 0) -> None:
+    def read(self, node: Node, path: Path = ("", ()), depth: int = 0) -> None:
         """Read the chains below a node, under a path."""
         if depth > DEPTH_MAX or not self.go_on():
             return
@@ -42,7 +42,7 @@ class FunctionalReader(Scopes):
         if body is not None and name is not None and "class" in node.type:
             self.read_constants(body, text_of(name))
         if node.type == "method_declaration":
-            self._begin(node)
+            self.begin(node)
         if node.type == _CALL and (links := self._links(node)):
             for link in links:
                 self._read_link(link, path, depth + 1)
@@ -50,7 +50,8 @@ class FunctionalReader(Scopes):
         for child in node.named_children:
             self.read(child, path, depth + 1)
 
-    def _begin(self, node: Node) -> None:
+    def begin(self, node: Node) -> None:
+        """Begin to read the router that a method returns."""
         name = node.child_by_field_name("name")
         at = self.definition_at(name.start_byte) if name is not None else -1
         self.frames = [Frame(definition=at)]
@@ -75,7 +76,7 @@ class FunctionalReader(Scopes):
         """True if the file imports all static members of a class of routes."""
         return any(row.member == "*" and "RouterFunctions" in row.module for row in self.facts.imports)
 
-    def _read_link(self, call: Node, path: _Path, depth: int) -> None:
+    def _read_link(self, call: Node, path: Path, depth: int) -> None:
         name, arguments = _name_of(call), _arguments(call)
         if name in METHODS and arguments:
             is_handler = len(arguments) == 1 or (
@@ -88,14 +89,14 @@ class FunctionalReader(Scopes):
         elif name in _NESTS and len(arguments) > 1:
             rows = [((), arguments[0])] if name == "path" else self._conditions(arguments[0])
             for _, template in rows or [((), None)]:
-                self._read_inside(arguments[1], self._below(path, template), depth)
+                self._read_inside(arguments[1], self.below(path, template), depth)
         elif name in _ADDS and arguments:
             self._read_inside(arguments[0], path, depth)
 
     def _add_route(
-        self, methods: tuple[str, ...], template: Node | None, arguments: Sequence[Node], path: _Path
+        self, methods: tuple[str, ...], template: Node | None, arguments: Sequence[Node], path: Path
     ) -> None:
-        text, flags = self._below(path, template)
+        text, flags = self.below(path, template)
         handlers = [node for node in arguments if node != template and not _is_condition(node)]
         if handlers and self.router:
             target = (
@@ -113,7 +114,7 @@ class FunctionalReader(Scopes):
                 flags=flags,
             )
 
-    def _read_inside(self, node: Node, path: _Path, depth: int) -> None:
+    def _read_inside(self, node: Node, path: Path, depth: int) -> None:
         """Read the routes that an argument adds: a chain, a function, or a call."""
         body, parameter = node.child_by_field_name("body"), node.child_by_field_name("parameters")
         if body is not None:
@@ -144,7 +145,8 @@ class FunctionalReader(Scopes):
             inner = inner.child_by_field_name("object")
         return rows
 
-    def _below(self, path: _Path, template: Node | None) -> _Path:
+    def below(self, path: Path, template: Node | None) -> Path:
+        """Return a path under another."""
         text, flags = self.prefix(template)
         return join_path(path[0], text) if path[0] else text, (*path[1], *flags)
 

@@ -17,12 +17,18 @@ _METHOD = re.compile(r"(?:Method|HttpMethod\.)([A-Za-z]+)$")
 _DEPTH_MAX = 20
 #: around the name of an unknown constant in a template
 HOLE = "\0"
+#: a part of a template that is no name
+UNKNOWN = f"{HOLE}?{HOLE}"
 _HOLES = re.compile(f"{HOLE}([^{HOLE}]+){HOLE}")
 _NAMES = re.compile(r"[\w$]+")
 _CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
+#: words of names that stand for paths
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_PATH_WORDS = frozenset("path prefix base root url uri mount endpoint namespace version join".split())
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
 _NAMED = frozenset(("identifier", "constant", "name"))
+_KEYS = frozenset({"property_identifier", "shorthand_property_identifier"})
 _DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
 #: `Orders.BASE`, `Orders::BASE`
 MEMBERS = frozenset(
@@ -43,8 +49,9 @@ class Literals:
         self._values[name] = text if self._values.get(name, text) == text else None
 
     def bind(self, name: str, value: Node) -> None:
-        """Give a variable the text that it has in a round of a loop."""
-        self._values[name] = self.text(value)
+        """Give a name its present value: a variable of a loop."""
+        is_key = value.type in _KEYS
+        self._values[name] = text_of(value) if is_key else self.text(value) if self.is_text(value) else None
 
     def forget(self, names: str) -> None:
         """Note that the names in a text have no single value: variables of a loop."""
@@ -104,9 +111,9 @@ class Literals:
                 text = self._interpolated(node, depth)
             else:
                 text = self.text(node, depth + 1)
-            if text is None:
+            if text is None and not self._with_holes:
                 return None
-            parts.append(text)
+            parts.append(UNKNOWN if text is None else text)
         return "".join(parts)
 
     def _interpolated(self, node: Node, depth: int) -> str | None:
@@ -120,14 +127,26 @@ def holes(template: str) -> list[str]:
 
 def fill(template: str, find: Callable[[str], str | None]) -> str | None:
     """Return a template with the text of each name; None if `find` returns None for one."""
-    parts = _HOLES.split(template)
-    for at in range(1, len(parts), 2):
-        text = find(parts[at])
-        if text is None:
-            return None
-        parts[at] = text
-    text = "".join(parts)
-    return text if len(text) <= TEXT_CHARS_MAX else None
+    text, unknown = fill_end(template, find)
+    return None if unknown or len(text) > TEXT_CHARS_MAX else text
+
+
+def fill_end(template: str, find: Callable[[str], str | None]) -> tuple[str, list[str]]:
+    """Return a template with the text of each name, without all before the last name that `find`
+    does not know, and these names.
+    """
+    text, unknown = "", list[str]()
+    for at, part in enumerate(_HOLES.split(template)):
+        value = find(part) if at % 2 else part
+        if value is None:
+            unknown.append(part)
+        text = "" if value is None else text + value
+    return text, unknown
+
+
+def names_path(name: str) -> bool:
+    """Return True for the name of a value that is a path by its words: `API_PREFIX`."""
+    return not _PATH_WORDS.isdisjoint(word.lower() for word in _WORD.findall(name))
 
 
 def names_in_list(node: Node) -> Iterator[str]:

@@ -20,9 +20,10 @@ from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
+from cortex.graph.frameworks.reading.kotlin_routes import KotlinReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
-from cortex.graph.frameworks.reading.literals import holes, names_in_list
-from cortex.graph.frameworks.reading.loops import LISTS, rounds_of
+from cortex.graph.frameworks.reading.literals import HOLE, holes, names_in_list, names_path
+from cortex.graph.frameworks.reading.loops import LISTS, Loop, loop_of, unwrap, values_of
 from cortex.graph.frameworks.reading.rails import RailsReader
 from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
 from cortex.graph.frameworks.reading.scopes import (
@@ -48,6 +49,11 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: nesting that is read: parsers of hostile files nest without an end
 DEPTH_MAX = 220
+#: paths of one call
+PATHS_MAX = 50
+#: bytes that a file's loops read again for their further elements
+REPEATED_BYTES_MAX = 1_000_000
+_LISTS = frozenset({"list", "array", "tuple"})
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
 #: the name space of a list of routes
@@ -57,10 +63,11 @@ _INCLUDES = "include_router"
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
-_DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader]] = {
+_DRAWN: dict[str, type[RailsReader | LaravelReader | FunctionalReader | KotlinReader]] = {
     "rails": RailsReader,
     "laravel": LaravelReader,
     "spring functions": FunctionalReader,
+    "spring in kotlin": KotlinReader,
 }
 
 
@@ -106,12 +113,16 @@ class _Reader(Rows):
         kind = node.type
         if kind in self.syntax.calls:
             return self._call(node, holder, depth + 1)
+        if kind in self.syntax.news and (key := self._new_router(node, holder, depth)):
+            return key
         if kind in self.syntax.names or kind in self.syntax.members:
+            if (value := self.meant(node)) is not node:
+                return self.visit(value, holder, depth + 1)
             for child in node.named_children if kind in self.syntax.members else ():
                 if child.type in self.syntax.calls:
                     self.visit(child, "", depth + 1)
             return self.look_up(self.dotted(node))
-        if kind in LISTS:
+        if kind in _LISTS:
             return self._read_list(node, holder, depth + 1)
         if node.child_by_field_name("body") is not None and (
             node.child_by_field_name("parameters") is not None
@@ -122,10 +133,12 @@ class _Reader(Rows):
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
         if kind == "variable_declarator" and right is None and node.named_child_count > 1:
             right = node.named_children[-1]
-        if kind.startswith("for") and left is not None:
-            self.literals.forget(text_of(left)[:200])
-            if right is not None and self._loop(node, left, right, depth + 1):
-                return ""
+        loop = loop_of(node) if kind.startswith("for") else None
+        if loop is not None and self._repeat(loop, depth + 1):
+            return ""
+        variables = loop.pattern if loop is not None else left
+        if kind.startswith("for") and variables is not None:
+            self.literals.forget(text_of(variables)[:200])
         elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
@@ -142,30 +155,26 @@ class _Reader(Rows):
             self.add("mount", keys[0], node, target=key)
         return values[0] if len(values) == 1 else keys[0] if keys else ""
 
-    def _loop(self, node: Node, left: Node, right: Node, depth: int) -> bool:
-        """Read each round of a loop that mounts routers of a list; return False for another."""
-        body = node.child_by_field_name("body")
-        rounds = rounds_of(left, right, self.lists) if body is not None else []
-        if body is None or not rounds or not self._mounts.search(text_of(body)):
+    def _repeat(self, loop: Loop, depth: int) -> bool:
+        """Read a loop over a literal list once for each element; return False for another loop."""
+        if len(self.frames) + depth > DEPTH_MAX or not (rows := values_of(loop, self.list_of)):
             return False
-        routers, count = self.frames[-1].routers, len(self.fragments)
-        for bound in rounds:
-            for name, value in bound.items():
-                routers[name] = self.look_up(self.dotted(value))
+        self.repeated += len(rows) * (loop.body.end_byte - loop.body.start_byte)
+        if self.repeated > REPEATED_BYTES_MAX:
+            return False
+        self.visit(loop.iterated, "", depth)
+        around = self.looped
+        for row in rows:
+            values = {name: self.meant(value) for name, value in row.items()}
+            for name, value in values.items():
                 self.literals.bind(name, value)
-            self.visit(body, "", depth)
-        self.fragments[count:] = dict.fromkeys(self.fragments[count:])
-        for name in rounds[0]:
-            routers[name] = ""
+                self.looped_values.add(value.id)
+            self.looped = around | values
+            self.visit(loop.body, "", depth)
+        self.looped = around
+        for name in {name for row in rows for name in row}:
             self.literals.forget(name)
         return True
-
-    @cached_property
-    def _mounts(self) -> re.Pattern[str]:
-        names = (
-            name for row in self.frameworks for name, call in row.members.items() if call.__class__ is Mount
-        )
-        return re.compile(rf"\.(?:{'|'.join(sorted({*names}))})\(")
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
         """Read a list of routes: the key of the list, "" without routes."""
@@ -206,12 +215,13 @@ class _Reader(Rows):
         name = self.dotted(left)
         key = self.visit(right, name, depth)
         frame = self.frames[-1]
+        frame.lists.pop(name, None)
+        if (value := unwrap(right)).type in LISTS:
+            frame.lists[name] = value
         if not name or key.startswith("'"):  # a module: the file's imports have its name
             return ""
         if "." not in name:
             self.literals.add(name, right)
-            if right.type in LISTS:
-                self.lists[name] = right
             if not frame.name and "[" in text_of(right)[:40]:  # `Annotated[Session, Depends(session)]`
                 self._inject(right, f"={name}")
             if key or name in frame.routers:
@@ -268,7 +278,9 @@ class _Reader(Rows):
         if callee is None:
             return ""
         callee = unwrap_node(callee, self.syntax)
-        call = read_call(node, holder, depth)
+        if (loop := loop_of(node)) is not None and self._repeat(loop, depth):
+            return ""
+        call = self._with_values(read_call(node, holder, depth))
         chain = self.called_name(callee)
         framework, member = self.imported_member(chain)
         if framework is not None:
@@ -295,6 +307,8 @@ class _Reader(Rows):
         decorates = call.decorator is not None or call.decorated is not None
         if receiver or decorates:
             for candidate in self.frameworks_of(receiver):
+                if name and name == candidate.listed and not call.positional:
+                    return receiver
                 if (row := candidate.members.get(name)) is not None:
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
                     if isinstance(row, Group):
@@ -316,11 +330,22 @@ class _Reader(Rows):
         self._pass(callee, chain, call)
         return f"{chain}()" if chain and not framework else ""
 
+    def _with_values(self, call: Call) -> Call:
+        """Return a call with the present values of variables of loops."""
+        if not self.looped:
+            return call
+        keywords = {name: self.meant(node) for name, node in call.keywords.items()}
+        return replace(call, positional=[*map(self.meant, call.positional)], keywords=keywords)
+
     def _is_fluent(self, key: str) -> bool:
         return any(framework.types for framework in self.frameworks_of(key))
 
     def _receiver(self, callee: Node, depth: int) -> tuple[str, str]:
         fields = self.syntax.members.get(callee.type)
+        if callee.type == "subscript_expression":  # `app[entry.method]("/orders", list)`
+            inner, index = callee.child_by_field_name("object"), callee.child_by_field_name("index")
+            name = self.literals.text(self.meant(index)) if index is not None else None
+            return (self.visit(inner, "", depth), name) if inner is not None and name else ("", "")
         if fields is None:
             if callee.type in self.syntax.calls:
                 self.visit(callee, "", depth)
@@ -330,10 +355,21 @@ class _Reader(Rows):
             return "", ""
         return self.visit(inner, "", depth), text_of(member)
 
+    def _new_router(self, node: Node, holder: str, depth: int) -> str:
+        """Read `new Router()`: the key of the router, "" for another class."""
+        callee = child_of(node, self.syntax.news[node.type])
+        framework, member = self.imported_member(self.dotted(callee)) if callee is not None else (None, "")
+        router = framework.routers.get(member) if framework is not None else None
+        if framework is None or router is None:
+            return ""
+        return self._router(read_call(node, holder, depth), router, framework)
+
     def _router(self, call: Call, router: Router, framework: Framework) -> str:
         node = call.node
         key = self.key(call.holder)
         self.known_routers[key] = framework
+        if call.positional and call.positional[0].type == "object":  # `new Router({ prefix: "/api" })`
+            call = replace(call, keywords=options_of(call.positional[0]) | call.keywords)
         prefix, flags = self._own_prefix(call, router.prefix, router.label)
         flags = (*flags, *self._begin_of_names(call, router.name, key), *(("app",) if router.app else ()))
         self.add("router", key, node, template=prefix, flags=flags)
@@ -383,6 +419,13 @@ class _Reader(Rows):
         return group
 
     def _declare(self, call: Call, row: Route | Mount, key: str) -> str:
+        path = call.at(row.path)
+        is_listed = path is not None and path.type in LISTS and path in call.positional
+        if path is not None and is_listed and all(map(self.literals.is_text, path.named_children)):
+            for text in path.named_children[:PATHS_MAX]:  # `get(["/", "/home"], show)`
+                passed = [text if node == path else node for node in call.positional]
+                self._declare(replace(call, positional=passed), row, key)
+            return key
         if isinstance(row, Mount):
             self._mount(call, row, key)
             return key
@@ -423,14 +466,28 @@ class _Reader(Rows):
         """
         if nodes and self.literals.is_text(nodes[0]):
             return *self.prefix(nodes[0]), nodes[1:]
-        names = [self.dotted(node) for node in nodes]
-        if len(names) < 2 or not names[0]:
+        if len(nodes) < 2:
             return "", (), nodes
+        first, names = nodes[0], [self.dotted(node) for node in nodes]
         roots = {name.partition(".")[0] for name in names}
         if len(names) == 2 and len(roots) == 1 and "." in names[0] and roots.isdisjoint(self.imported):
             return names[0], ("computed", "open"), nodes[1:]  # `use(entry.path, entry.router)`
-        prefix, flags = self.prefix(nodes[0])
-        return (prefix, (*flags, "maybe"), nodes) if holes(prefix) else ("", (), nodes)
+        prefix, flags = self.prefix(first)
+        if (
+            "binary" in first.type
+            or first.type == "regex"
+            or (first.type in self.syntax.calls and names_path(self._called(first)))
+        ):
+            return prefix, flags, nodes[1:]
+        if not names[0]:
+            return "", (), nodes
+        return prefix if holes(prefix) else f"{HOLE}{names[0]}{HOLE}", (*flags, "maybe"), nodes
+
+    def _called(self, node: Node) -> str:
+        """Return the name of a called function with the texts that it gets: `config.get prefix`."""
+        callee = child_of(node, self.syntax.calls[node.type])
+        texts = [self.literals.text(argument) or "" for argument in read_call(node, "", 0).positional]
+        return " ".join([self.called_name(callee) if callee is not None else "", *texts])
 
     def _route(self, call: Call, row: Route, key: str) -> None:
         node = call.node
@@ -443,6 +500,11 @@ class _Reader(Rows):
             for argument in call.positional:
                 self.visit(argument, "", call.depth)
             return
+        second = call.positional[1] if len(call.positional) > 2 else None
+        if second is not None and second.start_byte != (path.start_byte if path is not None else 0):
+            text = self.literals.text(second) or ""
+            is_named = text.startswith("/") and path is not None and "/" not in text_of(path)
+            path = second if is_named else path  # `get("orders", "/orders", list)`
         template, flags = self.prefix(path)
         certain = decorator is not None or key in self.known_routers
         if not certain and (flags or template[:1] not in "/*"):

@@ -10,16 +10,27 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import child_of, text_of
-from cortex.graph.frameworks.join import ACTIONS, CONVENTIONS, DEFAULT_CONVENTION
+from cortex.graph.frameworks.join import ACTIONS, CONVENTIONS, DEFAULT_CONVENTION, EXCLUDED
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
-from cortex.graph.frameworks.tables.framework import Convention, Framework, Places, Route, Setting, Views
+from cortex.graph.frameworks.tables.framework import (
+    ANY,
+    Convention,
+    Framework,
+    Places,
+    Route,
+    Setting,
+    Views,
+)
 
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: the methods of the path of a list, in a router
 _LIST_ROUTE = re.compile(r"\broutes\[0\]\.mapping\.update$")
 #: ends `Annotated[Paging, Depends()]`
 _BARE = re.compile(r",\s*([\w.]+)\(\)\s*\]$")
+#: paths without a global prefix
+EXCLUDED_MAX = 100
+_ANONYMOUS = "anonymous_object_creation_expression"
 #: nesting of types around the call that injects a value
 _INJECTED_MAX = 6
 
@@ -91,6 +102,16 @@ def read_call(node: Node, holder: str, depth: int) -> Call:
     return arguments
 
 
+def options_of(node: Node) -> dict[str, Node]:
+    """Return the values of an object by their keys."""
+    options: dict[str, Node] = {}
+    for pair in node.named_children:
+        key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+        if key is not None and value is not None:
+            options[text_of(key)] = value
+    return options
+
+
 class Rows(Scopes):
     root: Node
 
@@ -107,6 +128,10 @@ class Rows(Scopes):
             path, area = call.at(row.path), call.at(row.area)
             template, flags = self.prefix(path) if path is not None else (DEFAULT_CONVENTION, ())
             flags = (*flags, f"area={self.literals.text(area) or '?'}") if area is not None else flags
+            if (node := call.at(row.defaults)) is not None and node.type == _ANONYMOUS:
+                pairs = zip(node.named_children[::2], node.named_children[1::2], strict=False)
+                texts = (f"{text_of(name)}:{self.literals.text(value)}" for name, value in pairs)
+                flags = (*flags, f"defaults={','.join(texts)}")
             self.add("mount", key, call.node, template=template, target=CONVENTIONS, flags=flags)
             return
         for at, fragment in enumerate(self.fragments):
@@ -114,20 +139,27 @@ class Rows(Scopes):
                 template, flags = fragment.template, fragment.flags
                 if row.prefix:
                     template, computed = self.prefix(call.at(row.prefix))
-                    flags = (*flags, *computed)
+                    flags = (*flags, *computed, *self._excluded(call.at(row.options)))
                 if row.serves:
                     flags = (*flags, "app")
                 if row.versions:
                     flags = (*flags, *self._versions(call))
                 self.fragments[at] = msgspec.structs.replace(fragment, template=template, flags=flags)
 
+    def _excluded(self, options: Node | None) -> tuple[str, ...]:
+        """Return the flag of paths without the prefix, each behind its method if it has one."""
+        paths = list[str]()
+        listed = options_of(options).get("exclude") if options is not None else None
+        for node in listed.named_children[:EXCLUDED_MAX] if listed is not None else ():
+            row = options_of(node)
+            path = self.literals.text(row.get("path", node))
+            method = text_of(row["method"]).rpartition(".")[2] if "method" in row else ANY
+            paths += [f"{ANY if method == 'ALL' else method} {path}"] if path is not None else []
+        return (f"exclude={EXCLUDED.join(paths)}",) if paths else ()
+
     def _versions(self, call: Call) -> tuple[str, ...]:
         """Return the flags of the versions that a router reads from paths."""
-        options: dict[str, Node] = {}
-        for pair in call.positional[0].named_children if call.positional else ():
-            key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
-            if key is not None and value is not None:
-                options[text_of(key)] = value
+        options = options_of(call.positional[0]) if call.positional else {}
         if "type" in options and not text_of(options["type"]).endswith("URI"):
             return ()
         mark = self.literals.text(options["prefix"]) if "prefix" in options else "v"

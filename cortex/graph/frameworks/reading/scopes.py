@@ -6,6 +6,7 @@ import bisect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -13,30 +14,32 @@ from cortex.graph.facts.expressions.chains import child_of, required_module, tex
 from cortex.graph.facts.facts import Facts, Fragment, Import
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.scripts import MODULE_EXPORTS
-from cortex.graph.frameworks.reading.literals import Literals, fields_of, holes
+from cortex.graph.frameworks.reading.literals import UNKNOWN, Literals, fields_of
+from cortex.graph.frameworks.reading.loops import LISTS, unwrap
 from cortex.graph.frameworks.tables.framework import Attributes, Framework, Places
 from cortex.graph.frameworks.tables.table import FRAMEWORKS
 
+_SETTING = re.compile(r"\$\{[^}]*\}")
+#: characters of a loop's variable with a field
+NAME_CHARS_MAX = 80
 #: steps of a file's reader, and fragments: blocks that name one another multiply
 STEPS_MAX, FRAGMENTS_MAX = 100_000, 20_000
-
-_MODULE = re.compile(
-    rf"(?:{'|'.join(re.escape(name) for framework in FRAMEWORKS for name in framework.modules)})(?:[./]|$)"
-)
 
 _PLACED = tuple(framework for framework in FRAMEWORKS if framework.files)
 
 
 def frameworks_of(path: str, imports: Sequence[Import]) -> tuple[Framework, ...]:
     """Return the frameworks that a file imports; () for nearly every file."""
-    modules = {statement.module for statement in imports if _MODULE.match(statement.module)}
-    if not modules:
+    names = {name for statement in imports for name in _names_of(statement.module)}
+    if not names:
         return ()
-    return tuple(
-        framework
-        for framework in FRAMEWORKS
-        if path.endswith(framework.ending) and any(is_of(module, framework) for module in modules)
-    )
+    return tuple(row for row in FRAMEWORKS if row.name in names and path.endswith(row.ending))
+
+
+@lru_cache(maxsize=10_000)
+def _names_of(module: str) -> tuple[str, ...]:
+    """Return the frameworks of a module: the files of a project import the same ones."""
+    return tuple(framework.name for framework in FRAMEWORKS if is_of(module, framework))
 
 
 def recognise(facts: Facts, root: Node) -> tuple[Framework, ...]:
@@ -90,13 +93,14 @@ def is_of(module: str, framework: Framework) -> bool:
 
 @dataclass(slots=True)
 class Frame:
-    """A function around the reader: its name for keys, the definition, and the routers of its
-    variables ("" for a variable without one).
+    """A function around the reader: its name for keys, the definition, the routers of its variables
+    ("" for a variable without one), and its variables with literal lists.
     """
 
     name: str = ""
     definition: int = -1
     routers: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, Node] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +165,12 @@ class Scopes:
         self.bare: set[str] = set()
         #: router → the list of functions that are called for each of its routes
         self.injected: dict[str, Node] = {}
-        #: variable → the list that it holds
-        self.lists: dict[str, Node] = {}
+        #: variables of the loops around the reader, and fields of these → their present values
+        self.looped: dict[str, Node] = {}
+        #: nodes of these values: their names mean those around the loop
+        self.looped_values: set[int] = set()
+        #: bytes that further passes through loops have read
+        self.repeated = 0
         #: the list around the reader
         self.list = ""
         self.count = self.steps = 0
@@ -174,6 +182,8 @@ class Scopes:
 
     def dotted(self, node: Node) -> str:
         """Return `a.b.c` or `a.b()`, "" for other expressions."""
+        if (value := self.meant(node)) is not node:
+            return self.dotted(value)
         if node.type in self.syntax.names:
             return text_of(node)
         if (fields := self.syntax.members.get(node.type)) is not None:
@@ -206,6 +216,23 @@ class Scopes:
         if root in self.imported:
             return chain
         return self.attributes.get(chain.rpartition(".")[2], "") if rest else ""
+
+    def meant(self, node: Node) -> Node:
+        """Return the present value of a loop's variable, the node itself for others."""
+        is_long = node.end_byte - node.start_byte > NAME_CHARS_MAX
+        if not self.looped or is_long or node.id in self.looped_values:
+            return node
+        return self.looped.get(text_of(node), node)
+
+    def list_of(self, node: Node) -> Node | None:
+        """Return the literal list that an expression is or names."""
+        if (value := unwrap(self.meant(node))).type in LISTS:
+            return value
+        name = self.dotted(node)
+        for frame in reversed(self.frames):
+            if name in frame.lists or name in frame.routers:
+                return frame.lists.get(name)
+        return None
 
     def key(self, holder: str = "", *, in_parts: bool = False) -> str:
         """Return the key for a new router; `in_parts`: a variable may get it in several parts."""
@@ -282,13 +309,11 @@ class Scopes:
         if node is None:
             return "", ()
         text = self.literals.text(node)
+        if text is not None and "${" in text:  # a setting of Spring's
+            return _SETTING.sub(UNKNOWN, text), ("computed",)
         if text is not None:
             return text, ()
-        text = self.literals.template(node) or ""
-        variables = {name for frame in self.frames for name in frame.routers}
-        if not variables.isdisjoint(name.partition(".")[0] for name in holes(text)):
-            text = ""
-        return text or self.dotted(node), ("computed",)
+        return self.literals.template(node) or self.dotted(node), ("computed",)
 
     def add(
         self,

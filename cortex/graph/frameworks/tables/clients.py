@@ -122,6 +122,7 @@ TEST_CLIENT = Client(
     members=_PYTHON_LOCAL,
     local=True,
     files=r"\.py$",
+    words=("client", '"/', "'/", "}/", "reverse(", "url_for("),
     receivers=r"(?:(?:self|cls)\.)?(?!\w*(?:redis|s3|cache|mqtt|docker|kafka|blob))(?:\w*client\w*|ac)",
     helper=r"""(?:[\w.]+\.)?(?:reverse(?:_lazy)?|url_for|url_path_for)\(\s*["']([\w.:-]+)["']""",
 )

@@ -89,9 +89,12 @@ class Views:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A call that changes a router: its prefix, the mark of versions in paths, or its serving."""
+    """A call that changes a router: its prefix, the mark of versions in paths, or its serving.
+    `options`: the place of an object whose `exclude` lists paths without the prefix.
+    """
 
     prefix: Places = ()
+    options: Places = ()
     versions: bool = False
     serves: bool = False
 
@@ -100,11 +103,12 @@ class Setting:
 class Convention:
     """A call that serves the methods of classes without routes of their own by a pattern with the
     names of both: `{controller=Home}/{action=Index}/{id?}`. `area`: the place of the area of its
-    classes.
+    classes; `defaults`: of an object with the names that the pattern lacks.
     """
 
     path: Places = (1, "pattern", "template")
     area: Places = ()
+    defaults: Places = (2, "defaults")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ class Framework:
     #: methods of a route are those of a class as its target
     class_methods: bool = False
     attributes: Attributes | None = None
-    #: ends the names of the project's own routers, and the attribute that lists a router's routes
+    #: ends the names of the project's own routers, and the member that lists a router's routes
     suffix: str = ""
     listed: str = ""
     #: the project's own classes of routers have names that end with those in `routers`

@@ -118,6 +118,29 @@ EXPRESS = Framework(
     members={**_LOWER, "all": Route(), "route": Group(complete=True), "use": Mount((0,), (-1,))},
     any_case=True,
 )
+HONO = Framework(
+    "hono",
+    ("hono",),
+    routers={"Hono": Router(app=True)},
+    members={
+        **_LOWER,
+        "all": Route(),
+        "on": Route(path=(1,), methods_at=(0,)),
+        "route": Mount((0,), (1,), is_sure=True),
+        "basePath": Group(),
+    },
+)
+KOA = Framework(
+    "koa", ("koa",), routers={"": Router(app=True)}, members={"use": Mount((0,), (-1,))}, any_case=True
+)
+KOA_ROUTER = Framework(
+    "koa router",
+    ("@koa/router", "koa-router"),
+    routers={"": Router(prefix=("prefix",)), "Router": Router(prefix=("prefix",))},
+    members={**_LOWER, "del": _LOWER["delete"], "all": Route(), "use": Mount((0,), (-1,))},
+    listed="routes",
+    any_case=True,
+)
 GIN = Framework(
     "gin",
     ("github.com/gin-gonic/gin",),
@@ -191,12 +214,13 @@ SPRING_FUNCTIONS = Framework(
     types=frozenset({"RouterFunctions"}),
     ending=".java",
 )
+SPRING_KOTLIN = Framework("spring in kotlin", SPRING_FUNCTIONS.modules[:2], ending=".kt")
 NEST = Framework(
     "nest",
     ("@nestjs/common", "@nestjs/core"),
     routers={"create": Router(routes=(0,))},
     members={
-        "setGlobalPrefix": Setting(prefix=(0,)),
+        "setGlobalPrefix": Setting(prefix=(0,), options=(1,)),
         "enableVersioning": Setting(versions=True),
         "listen": Setting(serves=True),
         "init": Setting(serves=True),
@@ -234,9 +258,9 @@ ASPNET = Framework(
         "MapGroup": Group((0, "prefix")),
         "MapControllerRoute": Convention(),
         "MapRoute": Convention(),
-        "MapAreaControllerRoute": Convention((2, "pattern"), (1, "areaName")),
-        "MapDefaultControllerRoute": Convention(()),
-        "UseMvcWithDefaultRoute": Convention(()),
+        "MapAreaControllerRoute": Convention((2, "pattern"), (1, "areaName"), (3, "defaults")),
+        "MapDefaultControllerRoute": Convention((), (), ()),
+        "UseMvcWithDefaultRoute": Convention((), (), ()),
         "UseMvc": Group(()),
         "UseEndpoints": Group(()),
     },
@@ -269,12 +293,16 @@ FRAMEWORKS = (
     DJANGO,
     REST,
     EXPRESS,
+    HONO,
+    KOA,
+    KOA_ROUTER,
     GIN,
     ECHO,
     CHI,
     NET_HTTP,
     SPRING,
     SPRING_FUNCTIONS,
+    SPRING_KOTLIN,
     NEST,
     RAILS,
     LARAVEL,

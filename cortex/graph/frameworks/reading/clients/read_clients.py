@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from sys import stdlib_module_names
 
 from tree_sitter import Node
 
@@ -69,7 +70,8 @@ class ClientReader:
         for entry in (entry for entry in facts.imports if entry.name):
             row = next((row for row in self._rows if entry.module in row.modules), None)
             if row is None:
-                self._imported.add(entry.name)
+                is_own = grammar.rules.scripts or entry.module.partition(".")[0] not in stdlib_module_names
+                self._imported |= {entry.name} if is_own else set()  # `os.environ.get` is no request
             else:
                 self._names.setdefault(entry.name, (row, entry.member))
         for row in rows:

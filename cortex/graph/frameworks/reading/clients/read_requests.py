@@ -31,6 +31,7 @@ _VERB = "get|post|put|patch|delete|json|request|send|call|api"
 _SENDS = re.compile(rf"(?:^|_|\.)(?:{_VERB})(?![a-z])|[a-z](?:{_VERB.title()})(?![a-z])")
 #: the end of a URL that is a parameter
 _PARAMETER = re.compile(r"(.*)\{(\$?\w+)\}")
+_LITERALS = re.compile(r"string$|list$|array|dict|object|integer|number|none|true|false")
 #: a path, or the name of a route
 _PATH = re.compile(r"@.*|[^\s@]*\w/[^\s]*|/[^\s]*")
 
@@ -69,6 +70,11 @@ def _has_word(client: Client, path: str, root: Node) -> bool:
     return not client.words or any(word in path or word.encode() in text for word in client.words)
 
 
+def _may_be_path(node: Node) -> bool:
+    """Return False for a literal without a slash."""
+    return not _LITERALS.search(node.type) or b"/" in (node.text or b"")
+
+
 #: a function that sends the path in an argument, below a base
 _Sender = tuple[Form, str]
 
@@ -92,6 +98,9 @@ class _Reader(ClientReader):
         for reference in references[:FRAGMENTS_MAX]:
             self._read_request(reference)
         sent = {(row.line, row.column) for row in self._fragments if row.kind == "request"}
+        senders_here = {row.router for row in self._fragments if row.kind == "client"}
+        functions = {row.name for row in self._facts.definitions if row.parent < 0}
+        helpers = {name for name in helpers if name not in functions or f"={name}" in senders_here}
         for reference in self._facts.references if helpers else ():
             place = reference.line, reference.column
             if reference.kind == "call" and reference.chain in helpers and place not in sent:
@@ -154,7 +163,8 @@ class _Reader(ClientReader):
     def _read_called(self, reference: Reference) -> None:
         """Read a call of a test's own function with a path. Only nodes.py knows what it sends."""
         call = self._call_at(reference)
-        urls = (self._url(node) for node in call.positional) if call is not None else ()
+        nodes = filter(_may_be_path, call.positional) if call is not None else ()
+        urls = map(self._url, nodes)
         template = next((url for url in urls if _PATH.fullmatch(url)), "")
         if call is not None and template:
             listed = (method for node in call.positional for method in names_in_list(node))

@@ -1,0 +1,1 @@
+export const list = (c) => c.text('list');

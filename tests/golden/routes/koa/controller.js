@@ -1,0 +1,2 @@
+exports.list = async (ctx) => { ctx.body = []; };
+exports.create = async (ctx) => { ctx.body = {}; };
