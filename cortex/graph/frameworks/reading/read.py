@@ -25,7 +25,7 @@ from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import HOLE, holes, names_in_list, names_path
 from cortex.graph.frameworks.reading.loops import LISTS, Loop, loop_of, unwrap, values_of
 from cortex.graph.frameworks.reading.rails import RailsReader
-from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
+from cortex.graph.frameworks.reading.rows import Call, Rows, options_of, read_call
 from cortex.graph.frameworks.reading.scopes import (
     FRAGMENTS_MAX,
     Frame,
