@@ -157,7 +157,7 @@ def run_child(what: str, root: Path, limit_s: float) -> Figures | None:
     load, started = round(os.getloadavg()[0], 2), time.perf_counter()
     # A separate session, so that children do not outlive a run that is ended.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    with usage.Highest(lambda: usage.memory_of_tree_mb(process.pid)) as memory:
+    with usage.Highest(process.pid) as memory:
         try:
             out, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:

@@ -18,7 +18,8 @@ Indexing counts from the start of the first front: until the last chunk file is 
 last file is searchable, and until all work is done. A minimal client runs the queries, on the
 peer's own server too. `hop` rows query one worker over ZeroMQ. The exponent of a row is that of its
 median over the chunks: 0 is independent of the size, 1 is proportional to it. The work of a
-starting set (a check of every file, and of the served index) is done before queries are timed.
+starting set (a check of every file, and of the served index) is done before queries are timed;
+`growth.py` measures after many queries.
 """
 
 from __future__ import annotations
@@ -89,10 +90,7 @@ def index(config: Config, bound_s: float) -> Figures:
     Ends the program after `bound_s` seconds.
     """
     freshness, root = Freshness(config), config.root
-    with (
-        usage.Highest(lambda: usage.memory_mb(root)) as highest,
-        Server([CORTEX, "mcp", "--project", str(root)]) as front,
-    ):
+    with usage.Highest(root) as highest, Server([CORTEX, "mcp", "--project", str(root)]) as front:
         began, has_indexed, written, searchable = front.started, False, 0.0, 0.0
         while not searchable:
             now = time.perf_counter() - began

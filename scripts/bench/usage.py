@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -108,11 +108,12 @@ def disk_mb(folder: Path) -> float:
 class Highest:
     """The most memory, in MB, that each process, and all together, had in this context.
 
-    `memory` returns that of each process now. `at_peak` is that of each when all had most together.
+    `of`: a project's root, or a process with its children. `at_peak` is the memory of each when all
+    had most together.
     """
 
-    def __init__(self, memory: Callable[[], dict[str, float]]) -> None:
-        self._memory, self._stop = memory, threading.Event()
+    def __init__(self, of: Path | int) -> None:
+        self._of, self._stop = of, threading.Event()
         self.by_process: dict[str, float] = {}
         self.at_peak: dict[str, float] = {}
         self.all = 0.0
@@ -130,7 +131,7 @@ class Highest:
         took = 0.0
         while not self._stop.wait(max(SAMPLE_S, SAMPLE_TIMES * took)):
             began = time.perf_counter()
-            now = self._memory()
+            now = memory_mb(self._of) if isinstance(self._of, Path) else memory_of_tree_mb(self._of)
             took = time.perf_counter() - began
             if (together := round(sum(now.values()), 1)) > self.all:
                 self.all, self.at_peak = together, now

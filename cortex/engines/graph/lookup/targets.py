@@ -90,6 +90,7 @@ class Targets:
 
     @property
     def files(self) -> list[str]:
+        """The paths of all files in the graph."""
         return [self._graph.names[number] for number in self._modules]
 
     def module_of(self, file: int) -> int:
@@ -113,7 +114,9 @@ class Targets:
     def find_meaning(
         self, target: str, kinds: frozenset[str] = frozenset(), folder: str = ""
     ) -> TargetMatch | None:
-        """As `find`, but None for an unknown target: nearest names take long to find."""
+        """As `find`, but None for an unknown target: without the nearest names, which take long to
+        find.
+        """
         self._files_first = bool(kinds & WHOLE_KINDS)
         kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
@@ -294,7 +297,9 @@ class Targets:
         return [n for n in numbers if "." not in names[n].rpartition("/")[2] or not self._is_file(n)]
 
     def _find_folded(self, target: str, *, files: bool) -> TargetMatch | None:
-        """The meaning of a name, ignoring case and underscores; see `_find_exact`."""
+        """The meaning of `target` as a name, ignoring case and underscores; `files` as
+        `_find_exact`.
+        """
         graph = self._graph
         if self._folded is None:
             self._folded = {}
@@ -484,7 +489,9 @@ class Targets:
         )
 
     def near(self, name: str) -> list[str]:
-        """The SUGGESTED ids with the nearest last name, then those that contain `name`."""
+        """Ids whose last name is nearest to `name` by edits, then those that contain it, at most
+        SUGGESTED.
+        """
         graph = self._graph
         folded: dict[str, list[int]] = {}
         for last, key in self._list_last_names():
@@ -560,7 +567,9 @@ def _repeats_last_name(name: str) -> bool:
 
 
 def _rank_path(path: str) -> int:
-    """0 for main code, 1 for declarations, tests and examples, 2 for built or foreign files."""
+    """The rank of a path: 0 for main code, 1 for declarations, tests and examples, 2 for built or
+    foreign files.
+    """
     if is_foreign(path) or is_built(path):
         return 2
     is_minor = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
