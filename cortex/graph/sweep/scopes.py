@@ -17,8 +17,12 @@ _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generato
 
 
 def enter_container(sweep: Sweep, name: str, node: Node, name_node: Node) -> None:
-    """Enter Rust's `impl`, Swift's extension, a name space of C++."""
+    """Enter Rust's `impl`, Swift's extension, a name space of C++; an inline one has its names in
+    the one around it.
+    """
     frame = sweep.stack[-1]
+    if sweep.rules.name_spaces and node.children[0].type == "inline":
+        return
     if name_node.type == "nested_namespace_specifier":
         name = name.replace("::", ".")
     target = alternatives(text_of(head_type(name_node)))

@@ -110,3 +110,25 @@ void read(Shelf<int>* list) {
   at.next();
 }
 }  // namespace rows
+
+namespace inside {
+inline namespace v1 {
+struct Grain {
+  void mill() {}
+};
+int grind(Grain grain) { return 1; }
+#ifdef __GNUC__
+__attribute__((noreturn))
+#endif
+static void
+stop_all() {
+  Grain grain;
+  grain.mill();
+}
+}  // namespace v1
+void work(Grain grain) {
+  grind(grain);
+  stop_all();
+}
+}  // namespace inside
+void work_outside(inside::Grain grain) { inside::grind(grain); }
