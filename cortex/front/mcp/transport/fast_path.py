@@ -2,8 +2,8 @@
 
 Before the SDK is imported: `initialize` of the handshake, the lists, and calls of tools. Few
 clients send anything else. The import takes most of a second and 45 MB, so it waits for the first
-other message, or the first call before there is an index. The SDK then answers; it gets `initialize`
-as well, for its own state, and its answer to that is dropped.
+other message, or the first call before there is an index. The SDK then answers; it gets
+`initialize` as well, for its own state, and its answer to that is dropped.
 
 After the import: calls of tools in the form of the handshake's protocols. The SDK would parse each
 three times, a quarter of the front's time for an answer.
