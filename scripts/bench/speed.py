@@ -14,12 +14,12 @@ may do one of them: --json adds it to the file of its commit and day, which keep
 and --merge prints one table of several files (of one machine; the newest of a size counts). --kept
 keeps tree and index in a folder (of one size), and reuses them if they are there already.
 
-Indexing counts from the start of the first front: until the last chunk file is written, until the
-last file is searchable, and until all work is done. A minimal client runs the queries, on the
-peer's own server too. `hop` rows query one worker over ZeroMQ. The exponent of a row is that of its
-median over the chunks: 0 is independent of the size, 1 is proportional to it. The work of a
-starting set (a check of every file, and of the served index) is done before queries are timed;
-`growth.py` measures after many queries.
+Indexing counts from the start of the first front: until the last chunk file is written, until a
+search finds the last file, until its names are resolved, too, and until all work is done. A minimal
+client runs the queries, on the peer's own server too. `hop` rows query one worker over ZeroMQ. The
+exponent of a row is that of its median over the chunks: 0 is independent of the size, 1 is
+proportional to it. The work of a starting set (a check of every file, and of the served index) is
+done before queries are timed; `growth.py` measures after many queries.
 """
 
 from __future__ import annotations
@@ -84,14 +84,15 @@ HOP_S = 10.0
 
 
 def index(config: Config, bound_s: float) -> Figures:
-    """Measure until the chunk files are written, all is searchable, and all work is done; and
-    memory.
+    """Measure until the chunk files are written, searches find every file, all names are resolved,
+    and all work is done; and memory.
 
     Ends the program after `bound_s` seconds.
     """
     freshness, root = Freshness(config), config.root
     with usage.Highest(root) as highest, Server([CORTEX, "mcp", "--project", str(root)]) as front:
-        began, has_indexed, written, searchable = front.started, False, 0.0, 0.0
+        began, has_indexed = front.started, False
+        written, files_served, searchable = 0.0, 0.0, 0.0
         while not searchable:
             now = time.perf_counter() - began
             if now > bound_s:
@@ -100,11 +101,15 @@ def index(config: Config, bound_s: float) -> Figures:
             has_indexed = has_indexed or progress.indexing
             over = progress.all_read or (has_indexed and not progress.indexing)
             written = written or (now if over else 0.0)
-            searchable = now if freshness.serves_all(freshness.current()) else 0.0
+            generation = freshness.current()
+            holds_all = written and freshness.share(generation).is_complete and not generation.backlog
+            files_served = files_served or (now if holds_all else 0.0)
+            searchable = now if freshness.serves_all(generation) else 0.0
             time.sleep(max(LOOK_S, LOOK_TIMES * (time.perf_counter() - began - now)))
         settled = settle(freshness, root) - began
     return {
         "written_s": round(written, 1),
+        "files_served_s": round(files_served, 1),
         "searchable_s": round(searchable, 1),
         "settled_s": round(settled, 1),
         "highest_mb": highest.all,

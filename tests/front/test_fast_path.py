@@ -192,10 +192,11 @@ def test_requests_that_need_the_sdk_load_it(sample, last):
     assert asyncio.run(bring(sample, [initialize(), INITIALIZED, last]))[0]
 
 
-def test_where_there_is_no_index_yet_the_sdk_comes_at_once(sample, tmp_path):
+@pytest.mark.parametrize("last", [[], [call(1, "cortex_exact", query="store")]])
+def test_where_there_is_no_index_yet_the_sdk_comes_with_the_first_call(sample, tmp_path, last):
     link = Twin(sample)
     link.freshness = Freshness(Config(root=tmp_path))
-    assert asyncio.run(bring(sample, [initialize()], link))[0]
+    assert asyncio.run(bring(sample, [initialize(), INITIALIZED, *last], link))[0] == bool(last)
 
 
 def test_a_call_that_has_to_wait_for_the_first_index_is_left_to_the_sdk(sample, tmp_path):

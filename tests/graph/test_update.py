@@ -154,9 +154,8 @@ def test_the_next_run_repairs_an_interrupted_one(config):
     assert graph(config) == before
 
 
-@pytest.mark.parametrize("kept_files", [0, 10_000])
-def test_other_processes_resolve_the_same_graph(config, tmp_path, kept_files):
-    limits = Limits(shard_files=8, resolve_files=1, kept_files=kept_files)
+def test_other_processes_resolve_the_same_graph(config, tmp_path):
+    limits = Limits(shard_files=8, resolve_files=1)
     wanted = fresh(config, tmp_path / "fresh", limits)
     encoded: list[bytes] = []
 

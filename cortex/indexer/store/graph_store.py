@@ -209,21 +209,21 @@ class GraphStore:
         return tools, sorted(touched), None if anew else affected
 
     def _delegate(self, tasks: list[list[GraphTask]]) -> int:
+        """Have other processes resolve the names. Each reads the facts that it needs: here they
+        would only take memory beside them, and the next change reads them again in tenths of a
+        second.
+        """
         assert self._resolve is not None
-        assert self._project is not None
-        state = self._state
-        if len(self._project.packed) > self._limits.kept_files:
-            # These objects outlive the facts and were allocated among them: each would hold the
-            # allocator's page that it shares with them (1 MB). Encoded meanwhile, they are created
-            # again after the facts are freed.
-            raw = msgspec.msgpack.encode((tasks, state))
-            tasks.clear()
-            del state
-            self.forget()
-            alternatives.cache_clear()
-            gc.collect()  # a project and its files refer to each other
-            allocator.trim()
-            tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[list[GraphTask]], State])
+        # These objects outlive the facts and were allocated among them: each would hold the
+        # allocator's page that it shares with them (1 MB). Encoded meanwhile, they are created
+        # again after the facts are freed.
+        raw = msgspec.msgpack.encode((tasks, self._state))
+        tasks.clear()
+        self.forget()
+        alternatives.cache_clear()
+        gc.collect()  # a project and its files refer to each other
+        allocator.trim()
+        tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[list[GraphTask]], State])
         written = self._resolve(tasks)
         self._finish(state)
         return written

@@ -26,9 +26,6 @@ class Limits:
     #: files to resolve from which several processes do it; starting them costs as much as a hundred
     #: files
     resolve_files: int = 400
-    #: files of a project above which it leaves this process's memory while others resolve it, and
-    #: after
-    kept_files: int = 10_000
     #: seconds between two publications of finished shards during a long run; more when one takes
     #: over `flush_share` of that
     flush_s: float = 0.5

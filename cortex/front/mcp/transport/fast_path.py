@@ -1,9 +1,9 @@
 """Answers to a client without the SDK, equal to the SDK's.
 
 Before the SDK is imported: `initialize` of the handshake, the lists, and calls of tools. Few
-clients send anything else. The import takes most of a second and 45 MB, so with an index it waits
-for the first other message. The SDK then answers; it gets `initialize` as well, for its own state,
-and its answer to that is dropped.
+clients send anything else. The import takes most of a second and 45 MB, so it waits for the first
+other message, or the first call before there is an index. The SDK then answers; it gets
+`initialize` as well, for its own state, and its answer to that is dropped.
 
 After the import: calls of tools in the form of the handshake's protocols. The SDK would parse each
 three times, a quarter of the front's time for an answer.
@@ -150,7 +150,7 @@ class FastPath:
 
     def begin(self, lines: AsyncIterable[Line]) -> None:
         """Read `lines` from now on."""
-        if self._link is None or not self._is_indexed():  # most lines need the SDK: import it at once
+        if self._link is None:  # all lines need the SDK: import it at once
             self._wanted.set()
         self._reading = asyncio.create_task(self._read_lines(lines))
 
