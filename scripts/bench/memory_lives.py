@@ -192,7 +192,9 @@ def look_after(month: Month) -> int:
 
 
 def disputes(month: Month) -> Counter[str]:
-    """Count the answers that say that a row is or may be outdated, for changes and others."""
+    """Count the answers that say that a row is or may be outdated, for changes and others; and
+    those to changes whose first row is right, or called outdated by the right one.
+    """
     counts: Counter[str] = Counter()
     for question in month.life.questions:
         rows = month.library.recall(question.text, limit=LIMIT)
@@ -203,6 +205,12 @@ def disputes(month: Month) -> Counter[str]:
         kind = question.kind if question.kind == "changed" else "others"
         counts[f"{kind} of"] += 1
         counts[kind] += relevant
+        if rows and kind == "changed":
+            first, right = rows[0], {row["number"]: row for row in rows}.get(month.numbers[question.right[0]])
+            marked = right and (
+                first.get("newer") == right["number"] or first["number"] in right.get("may_disagree", ())
+            )
+            counts["first or marked"] += bool(marked) or month.names[first["number"]] in question.right
     return counts
 
 
@@ -276,6 +284,10 @@ def rows_of(figures: dict[str, Counter[str]]) -> list[tuple[str, str]]:
     plain, heeding, upkeep = figures["plain"], figures["heeding"], figures["after upkeep"]
     return [
         ("a fact that changed, right one first", share(plain, "changed")),
+        (
+            "  or the first row is called outdated by it",
+            share(figures["disputes"], "first or marked", "changed of"),
+        ),
         ("  among the first three", share(plain, "changed in three", "changed of")),
         ("  with the outdated one among the first five", share(plain, "both in five", "changed of")),
         ("  after upkeep", share(upkeep, "changed")),
