@@ -166,7 +166,7 @@ PARSED: tuple[Language, ...] = (
     ),
     Language(
         "ruby",
-        (".rb", ".rake", ".gemspec", ".ru"),
+        (".rb", ".rake", ".gemspec", ".ru", ".thor"),
         ("tree_sitter_ruby", "language"),
         "ruby",
         comment="#",

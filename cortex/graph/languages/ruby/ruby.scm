@@ -14,6 +14,7 @@
 
 (superclass (_) @base.extends)
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#any-of? @include "include" "extend" "prepend"))
+(call method: (identifier) @_send arguments: (argument_list . (simple_symbol) @_include [(constant) (scope_resolution)] @base.embeds) (#any-of? @_send "send" "public_send" "__send__") (#any-of? @_include ":include" ":extend" ":prepend"))
 (method body: (body_statement (_) @return.value .))
 (singleton_method body: (body_statement (_) @return.value .))
 (return (argument_list . (_) @return.value .))

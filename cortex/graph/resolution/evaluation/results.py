@@ -82,7 +82,9 @@ class Results:
             return ()
         definition = self._project.definition(value.ref)
         returns = definition.returns
-        makes_own = returns in _MAKES_OWN and self._project.rules(value.path).makes_by_new
+        makes_own = self._project.rules(value.path).makes_by_new and (
+            returns in _MAKES_OWN or (definition.name == "new" and "super" in returns)
+        )
         if returns in _ITSELF or makes_own:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
