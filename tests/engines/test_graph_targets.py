@@ -394,10 +394,28 @@ def test_a_path_of_a_folder_means_its_files_and_no_method_of_that_name(shop, tar
         assert (hits.target, results[0]["node"]["id"]) == ("shop/plugins", "shop/main:build")
 
 
-@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/", "shop.plugins"])
+@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/", "plugins", "shop.plugins"])
 def test_dependents_of_a_folder_are_the_importers_of_its_files(shop, target):
     hits, results = ask(shop, "dependents", target)
     assert (hits.target, [row["node"]["id"] for row in results]) == ("shop/plugins", ["shop/main"])
+
+
+def test_a_folder_named_like_a_method_is_meant_where_files_are_and_the_method_is_named(shop):
+    hits, _ = ask(shop, "dependents", "plugins")
+    assert hits.suggestion == "Also called 'plugins': shop/menu:Menu.plugins."
+    assert ask(shop, "callers", "plugins")[0].target == "shop/menu:Menu.plugins"
+
+
+def test_a_name_of_several_folders_lists_them(config):
+    for name in ("a/parts/one.py", "b/parts/two.py"):
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text("def run():\n    pass\n")
+    write_graph(config, ("a/parts/one.py", "b/parts/two.py"))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    hits, _ = ask(worker, "dependents", "parts")
+    assert (hits.candidates, hits.ambiguous) == (("a/parts", "b/parts"), True)
 
 
 @pytest.mark.parametrize(

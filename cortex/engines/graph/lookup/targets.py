@@ -130,7 +130,7 @@ class Targets:
                 return meaning
         for spelling in spellings(target):
             if meaning := self._find_folder(spelling) or self._find_exact(spelling):
-                return meaning
+                return self._prefer_folder(target, meaning)
         if not split_id(target):
             return None
         if target.startswith("/") and (meaning := self._find_route(target, with_method=False)):
@@ -218,6 +218,17 @@ class Targets:
             return None
         inside = [module for file, module in sorted(files.items()) if file.startswith(f"{roots[0]}/")]
         return TargetMatch(tuple(inside), folder=roots[0]) if inside else None
+
+    def _prefer_folder(self, target: str, meaning: TargetMatch) -> TargetMatch:
+        """The folder of a bare name, `plugins`, where files are meant and `meaning` is a definition."""
+        if not self._files_first or not target.isidentifier() or meaning.folder:
+            return meaning
+        if not meaning.nodes or any(self._is_file(number) for number in meaning.nodes):
+            return meaning
+        if (folder := self._find_folder(f"{target}/")) is None:
+            return meaning
+        others = (self._graph.names[meaning.nodes[0]], *meaning.candidates)[:LISTED]
+        return replace(folder, candidates=others, suggestion=f"Also called {target!r}: {', '.join(others)}.")
 
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """The match with a remark that it is a guess."""
@@ -481,6 +492,10 @@ class Targets:
             return TargetMatch(
                 candidates=tuple(near), suggestion=f"There is no file {target!r} in the graph.{hint}"
             )
+        folders = tuple(self.path_index.roots(target))[:LISTED]
+        if len(folders) > 1:
+            listed = f"{target!r} may be any of these folders: {', '.join(folders)}."
+            return TargetMatch(candidates=folders, suggestion=listed, ambiguous=True)
         near = self.near(parts[-1]) or self._names_with_words(parts)
         hint = f" Nearest: {', '.join(near)}." if near else ""
         return TargetMatch(

@@ -186,6 +186,18 @@ def _is_outside(project: Project, owner: Ref | None) -> bool:
     return bool(space) and not definition.bases and not inside
 
 
+def _call_in_body(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return the edges of `self.save` in the body of a type: its class methods."""
+    scope = callee.reference.scope
+    if callee.receiver != "self" or scope < 0:
+        return None
+    if calls.project.definition((calls.path, scope)).kind not in TYPE_KINDS:
+        return None
+    values = calls.evaluator.member_of_kind((calls.path, scope), callee.name, static=True)
+    refs = calls.targets.callable_refs(values, callee.reference.arguments)
+    return calls.targets.edges_of_call(callee.reference, refs, "receiver") if refs else None
+
+
 def _no_edges(_calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return no edges for `self.class`."""
     return iter(()) if callee.name == "class" else None
@@ -247,7 +259,7 @@ RUBY = Language(
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself),
     passed_to=_passed_to,
-    member_call=(_no_edges,),
+    member_call=(_no_edges, _call_in_body),
     called_member_values=(_call_added,),
     methods_by_name=(_of_named_receiver,),
     common_methods=_of_namesake,

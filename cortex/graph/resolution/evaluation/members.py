@@ -12,7 +12,6 @@ from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters
 from cortex.graph.resolution.types.supertypes import Supers, Supertypes
-from cortex.terms.kinds import TYPE_KINDS
 
 #: tags of values without a type's members
 _NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
@@ -85,7 +84,8 @@ class Members:
             elif not members and (elements := self._generics.element(value)):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
         if rules.class_methods and value.tag != "super":
-            members = self.member_of_kind(value.ref, name, static=value.tag == "def")
+            # Without one of its kind the value is rather a class than an instance, or the reverse.
+            members = self.member_of_kind(value.ref, name, static=value.tag == "def") or members
         elif len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
         if name == "new" and rules.makes_by_new and value.tag == "def":
@@ -201,23 +201,14 @@ class Members:
         return next(filter(None, groups), ())
 
     def _drop_other_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
-        matching = tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))
-        if matching or not static:
-            return matching
-        return tuple(v for v in values if not self._is_method_of_class(v.ref))
-
-    def _is_method_of_class(self, ref: Ref) -> bool:
-        if self._project.definition(ref).kind in TYPE_KINDS:
-            return False
-        owner = self._owners.of(*ref)
-        return owner is not None and self._project.definition(owner).kind == "class"
+        return tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))
 
     def _handed_down(self, supertype: Ref, name: str) -> tuple[Value, ...]:
         """Return a supertype's members; Ruby's modules keep their class methods to themselves."""
         values = self._own_member(supertype, name)
         is_mixin = self._project.definition(supertype).kind == "trait"
         if values and is_mixin and self._project.rules(supertype[0]).class_methods:
-            return tuple(value for value in values if value.tag != "def" or not self._scopes.is_static(value.ref))
+            return self._drop_other_kind(values, static=False)
         return values
 
     def _index_signature_values(self, value: Value, name: str) -> tuple[Value, ...]:

@@ -62,6 +62,8 @@ class Results:
             return merge_values(self.called(callee) for callee in self.call_of(value) if callee.tag == "def")
         if value.tag == "def":
             definition = self._project.definition(value.ref)
+            if definition.kind == "trait" and self._project.rules(value.path).makes_by_new:
+                return (value,)  # a Ruby module makes none: RSpec's `subject` is the module
             if definition.makes_instances:
                 return (Value("inst", value.path, value.at),)
             if definition.kind == "constant":

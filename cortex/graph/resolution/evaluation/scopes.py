@@ -215,7 +215,8 @@ class Scopes:
             return self._meanings.member(owner, name)
         around = self.project.index(path).facts.definitions[scope]
         static = around.kind in TYPE_KINDS or "static" in around.flags
-        return self._meanings.member_of_kind(owner, name, static=static)
+        members = self._meanings.member_of_kind(owner, name, static=static)
+        return members or (self._meanings.member(owner, name) if static else ())  # of a block: `test { … }`
 
     def of_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
         """Return the methods that are, or are not, class methods (`static`); all if none is."""

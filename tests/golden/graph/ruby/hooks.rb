@@ -89,3 +89,42 @@ Letter.press(4)
 Courier.new("a").parse("b")
 [1].each { |courier| courier.parse("c") }
 [1].each { |string| string.parse("d") }
+
+class Rates < Struct
+  def self.from(value)
+  end
+
+  def sum(times)
+  end
+end
+
+Tariff = Rates.new(:near, :far) do
+  def total
+    sum 2
+  end
+end
+
+Tariff.from(1)
+
+class Office
+  def self.opens(hour)
+  end
+
+  self.opens(8)
+
+  def queue(length)
+  end
+
+  test "queues" do
+    queue(3)
+  end
+end
+
+module Codes
+  def self.decode(text)
+  end
+end
+
+describe Codes do
+  it { subject.decode("x") }
+end
