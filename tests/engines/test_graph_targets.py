@@ -3,6 +3,8 @@
 import orjson
 import pytest
 
+from cortex.engines.graph.arrays import Names
+from cortex.engines.graph.lookup.nearest import READ_MAX
 from cortex.engines.serving import EngineWorker
 from cortex.terms.ids import key_of
 from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
@@ -437,3 +439,13 @@ def test_a_part_of_a_name_suggests_the_names_with_it(shop, name, near):
 def test_a_call_of_a_field_is_named_where_no_edge_leads_on(shop, operation):
     hits, _ = ask(shop, operation, "Menu.plugins", to="call_twice")
     assert "self.stack(…) on line 18 is a call of a value that syntax cannot follow." in hits.suggestion
+
+
+def test_few_names_are_read_for_an_unknown_name_of_several_words(config, monkeypatch):
+    nodes = [(f"app:Shop{n}.store_one", "method", "app.py") for n in range(3 * READ_MAX)]
+    worker = serve_graph(config, [*nodes, ("app:Crate.store_lid", "method", "app.py")])
+    read, texts = [], Names.texts
+    monkeypatch.setattr(Names, "texts", lambda names, numbers: read.extend(numbers) or texts(names, numbers))
+    hits, _ = ask(worker, "callers", "lid_store")
+    assert hits.candidates == ("app:Crate.store_lid",)
+    assert 0 < len(read) <= READ_MAX

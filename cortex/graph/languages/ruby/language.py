@@ -137,8 +137,8 @@ def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> l
     is_static = calls.evaluator.scopes.is_static
     if any(map(is_static, refs)):
         receiver = split_chain(reference.chain)[0]
-        owners = calls.evaluator.evaluate(receiver, calls.path, reference.scope, reference.at)
-        if owners and all(owner.tag == "inst" for owner in owners):
+        values = calls.evaluator.evaluate(receiver, calls.path, reference.scope, reference.at)
+        if values and all(value.tag == "inst" for value in values):
             refs = [ref for ref in refs if not is_static(ref)]
     if reference.arguments < 1 and not reference.chain.endswith("="):
         refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
@@ -169,7 +169,8 @@ def _of_namesake(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Re
     named = [
         ref
         for ref, owner in owners.items()
-        if owner and calls.project.definition(owner).name.lower() == name
+        if owner
+        and calls.project.definition(owner).name.lower() == name
         and not calls.evaluator.scopes.is_static(ref)
     ]
     types = {calls.project.definition(owner).qualified for ref in named if (owner := owners[ref])}

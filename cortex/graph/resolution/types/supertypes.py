@@ -99,10 +99,22 @@ class Supertypes:
     def _given_to_heirs(self, owner: Ref) -> frozenset[Ref]:
         """Return the modules that a Ruby module adds to the types which include it, not to itself."""
         bases = [
-            (ref, base) for ref in (owner, *self._parts(owner)) for base in self._project.definition(ref).bases
+            (ref, base)
+            for ref in (owner, *self._parts(owner))
+            for base in self._project.definition(ref).bases
         ]
-        given = {type_ref for ref, base in bases if base.arguments == TO_HEIRS for type_ref in self.base(ref, base.chain)}
-        own = {type_ref for ref, base in bases if given and base.arguments != TO_HEIRS for type_ref in self.base(ref, base.chain)}
+        given = {
+            type_ref
+            for ref, base in bases
+            if base.arguments == TO_HEIRS
+            for type_ref in self.base(ref, base.chain)
+        }
+        own = {
+            type_ref
+            for ref, base in bases
+            if given and base.arguments != TO_HEIRS
+            for type_ref in self.base(ref, base.chain)
+        }
         return frozenset(given - own)
 
     def _received_types(self, owner: Ref) -> set[Ref]:
