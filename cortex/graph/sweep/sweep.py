@@ -94,9 +94,13 @@ class Sweep:
         frame = self.stack[-1]
         if self.is_script and frame.block:
             definition.since, definition.until = name_span(definition.node, self.stack)
-        elif self.rules.file_fields and frame.block and frame.index < 0:  # Ruby's, in a test's block
-            if not is_configuration(definition.node):
-                definition.since, definition.until = frame.begin, frame.end
+        elif (
+            self.rules.file_fields
+            and frame.block
+            and frame.index < 0
+            and not is_configuration(definition.node)
+        ):  # Ruby's, in a test's block
+            definition.since, definition.until = frame.begin, frame.end
         self.opened.append(definition)
         return len(self.opened) - 1
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from cortex.graph.facts.delegates import block_argument, class_of_call, default_mark, guarded_value
-from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.expressions.chains import split_chain
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import YIELDED, Binding, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
@@ -75,8 +75,8 @@ def _passed_to(
 
 
 def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    """Return the type of an instance, `self.class`; in a module that adds methods to the types which
-    include it, those are methods of such a type.
+    """Return the type of an instance, `self.class`; for a module that adds methods to the types
+    which include it, also those.
     """
     if name != "class" or value.tag != "inst":
         return ()

@@ -185,8 +185,8 @@ class Members:
         return values
 
     def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]:
-        """Return Ruby's members of one name that are class methods (`static`), or not, of the nearest
-        type that has one. What a class extends gives it a module's methods.
+        """Return Ruby's members of one name that are class methods (`static`), or that are not, of
+        the nearest type that has any.
         """
         if not (values := self.member(owner, name)):
             return ()

@@ -208,8 +208,8 @@ class Scopes:
         )
 
     def _of_its_kind(self, owner: Ref, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """Return the members of a type around a place: in Ruby class methods or instance methods, as
-        the method around has them.
+        """Return the members of a type around a place: in Ruby those that the object there has, a
+        class or an instance.
         """
         if not self.project.rules(path).class_methods:
             return self._meanings.member(owner, name)

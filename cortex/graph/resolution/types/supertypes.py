@@ -21,8 +21,8 @@ class Supers(NamedTuple):
     `types`: nearest first; `complete`: all of them belong to this project. `spaces`: modules of a
     script whose functions the type has, `interface Disk extends Methods` with `type Methods =
     typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`. `line`: a number, equal
-    for types with equal supertypes. `promised`: those of `types` whose members the type does not get:
-    a script's class only `implements` them, a Ruby module only adds them to types that include it.
+    for types with equal supertypes. `promised`: those of `types` whose members the type does not
+    get: a script's class only `implements` them, a Ruby module adds them to types that include it.
     """
 
     types: tuple[Ref, ...] = ()
@@ -97,25 +97,25 @@ class Supertypes:
         return result
 
     def _given_to_heirs(self, owner: Ref) -> frozenset[Ref]:
-        """Return the modules that a Ruby module adds to the types which include it, not to itself."""
+        """Return the modules that a Ruby module adds to types that include it, not to itself."""
         bases = [
             (ref, base)
             for ref in (owner, *self._parts(owner))
             for base in self._project.definition(ref).bases
         ]
-        given = {
+        added = {
             type_ref
             for ref, base in bases
             if base.arguments == TO_HEIRS
             for type_ref in self.base(ref, base.chain)
         }
-        own = {
+        received = {
             type_ref
             for ref, base in bases
-            if given and base.arguments != TO_HEIRS
+            if added and base.arguments != TO_HEIRS
             for type_ref in self.base(ref, base.chain)
         }
-        return frozenset(given - own)
+        return frozenset(added - received)
 
     def _received_types(self, owner: Ref) -> set[Ref]:
         """Return the types that give a script's class their members: all except those it only
