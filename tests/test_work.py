@@ -20,7 +20,7 @@ import pytest
 
 from cortex.engines import serving
 from cortex.engines.graph import arrays
-from cortex.engines.graph.lookup.targets import Targets
+from cortex.engines.graph.lookup.nearest import NearestNames
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text import pages
 from cortex.engines.text.index.checksums import META
@@ -174,7 +174,7 @@ def test_an_outline_reads_the_symbols_of_a_file_at_once_and_is_made_once(served,
 
 def test_an_outline_of_a_file_without_symbols_looks_for_no_names_that_are_like_it(served, monkeypatch):
     guesses = []
-    monkeypatch.setattr(Targets, "near", lambda _targets, name: guesses.append(name) or [])
+    monkeypatch.setattr(NearestNames, "near", lambda _names, name: guesses.append(name) or [])
     graph = served.workers["graph"].handlers
     assert not graph[OutlineSearch](OutlineSearch("docs/parts_of_it.md")).results
     assert not guesses

@@ -143,7 +143,7 @@ PARSED: tuple[Language, ...] = (
     ),
     Language(
         "ruby",
-        (".rb", ".rake", ".gemspec", ".ru"),
+        (".rb", ".rake", ".gemspec", ".ru", ".thor"),
         "ruby",
         comment="#",
         names=("Rakefile", "Gemfile", "Guardfile", "Podfile", "Vagrantfile"),

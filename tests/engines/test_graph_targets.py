@@ -3,6 +3,8 @@
 import orjson
 import pytest
 
+from cortex.engines.graph.arrays import Names
+from cortex.engines.graph.lookup.nearest import READ_MAX
 from cortex.engines.serving import EngineWorker
 from cortex.terms.ids import key_of
 from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
@@ -394,10 +396,28 @@ def test_a_path_of_a_folder_means_its_files_and_no_method_of_that_name(shop, tar
         assert (hits.target, results[0]["node"]["id"]) == ("shop/plugins", "shop/main:build")
 
 
-@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/", "shop.plugins"])
+@pytest.mark.parametrize("target", ["shop/plugins", "shop/plugins/", "plugins/", "plugins", "shop.plugins"])
 def test_dependents_of_a_folder_are_the_importers_of_its_files(shop, target):
     hits, results = ask(shop, "dependents", target)
     assert (hits.target, [row["node"]["id"] for row in results]) == ("shop/plugins", ["shop/main"])
+
+
+def test_a_folder_named_like_a_method_is_meant_where_files_are_and_the_method_is_named(shop):
+    hits, _ = ask(shop, "dependents", "plugins")
+    assert hits.suggestion == "Also called 'plugins': shop/menu:Menu.plugins."
+    assert ask(shop, "callers", "plugins")[0].target == "shop/menu:Menu.plugins"
+
+
+def test_a_name_of_several_folders_lists_them(config):
+    for name in ("a/parts/one.py", "b/parts/two.py"):
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text("def run():\n    pass\n")
+    write_graph(config, ("a/parts/one.py", "b/parts/two.py"))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    hits, _ = ask(worker, "dependents", "parts")
+    assert (hits.candidates, hits.ambiguous) == (("a/parts", "b/parts"), True)
 
 
 @pytest.mark.parametrize(
@@ -419,3 +439,13 @@ def test_a_part_of_a_name_suggests_the_names_with_it(shop, name, near):
 def test_a_call_of_a_field_is_named_where_no_edge_leads_on(shop, operation):
     hits, _ = ask(shop, operation, "Menu.plugins", to="call_twice")
     assert "self.stack(…) on line 18 is a call of a value that syntax cannot follow." in hits.suggestion
+
+
+def test_few_names_are_read_for_an_unknown_name_of_several_words(config, monkeypatch):
+    nodes = [(f"app:Shop{n}.store_one", "method", "app.py") for n in range(3 * READ_MAX)]
+    worker = serve_graph(config, [*nodes, ("app:Crate.store_lid", "method", "app.py")])
+    read, texts = [], Names.texts
+    monkeypatch.setattr(Names, "texts", lambda names, numbers: read.extend(numbers) or texts(names, numbers))
+    hits, _ = ask(worker, "callers", "lid_store")
+    assert hits.candidates == ("app:Crate.store_lid",)
+    assert 0 < len(read) <= READ_MAX

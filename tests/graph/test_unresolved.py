@@ -66,3 +66,15 @@ def test_a_name_counts_while_it_is_defined():
     project = project_of(files)
     project.update({"store.py": None})
     assert resolve_file(project, Evaluator(project), "run.py")[1] == {}
+
+
+def test_a_call_that_fits_too_many_overloads_of_a_type_in_the_package_is_unresolved():
+    kinds = [f"K{n}" for n in range(13)]
+    overloads = "".join(f"  Sink put({kind} value, int at) {{ return this; }}\n" for kind in kinds)
+    types = "".join(f"class {kind} {{}}\n" for kind in kinds)
+    files = {
+        "shop/Sink.java": f"package shop;\n{types}class Sink {{\n{overloads}}}\n",
+        "shop/Use.java": "package shop;\nclass Use {\n  void run(Object a) {\n    new Sink().put(a, 1);\n    Sink.put(a, 2);\n"
+        "    String.put(a, 3);\n  }\n}\n",
+    }
+    assert unresolved(files, "shop/Use.java") == {"put": [4, 5]}

@@ -31,6 +31,18 @@ _VARIABLE = re.compile(r"#\{(\w+)\}")
 _LEVELS_MAX = 12
 
 
+def is_configuration(definition: Node) -> bool:
+    """Return True for a method in `RSpec.configure do |config|`: that block is only called, and so
+    defines a method of all objects.
+    """
+    node = definition.parent
+    while node is not None and node.type not in _BLOCKS:
+        node = node.parent
+    call = node.parent if node is not None else None
+    method = call.child_by_field_name("method") if call is not None else None
+    return method is not None and text_of(method) == "configure"
+
+
 def delegate_name(node: Node, holder: str) -> str:
     """Return the name under which a class delegates method `node` to its `holder`.
 

@@ -36,6 +36,8 @@ COMPANION = "object"
 SPECIALIZED = "specialized"
 #: flag of a test that a C++ macro defines and no code calls by name: `TEST(Store, Saves) {…}`
 TESTED = "test"
+#: arguments of a base that only types which include a Ruby module get: `base.extend(Made)`
+TO_HEIRS = "heirs"
 #: relation of another name for a type to that type
 ALIAS = "alias"
 #: kind of the reference of an object literal to the type of the parameter that gets it

@@ -226,11 +226,12 @@ class _Resolver:
         if not self.project.named.get((self.rules.family, name)):
             return ""
         place = self.path, reference.scope, reference.at
-        if self._calls.is_outside(reference.chain):
+        owners = self.evaluator.evaluate(receiver, *place) if receiver else ()
+        if not owners and self._calls.is_outside(reference.chain):
             return ""
         if not receiver:
             return "" if self.index.may_bind(name) or self.evaluator.scopes.lookup(name, *place)[0] else name
-        for owner in self.evaluator.evaluate(receiver, *place):
+        for owner in owners:
             if owner.tag == "ext" or any(v.tag == "ext" for v in self.evaluator.attribute(owner, name)):
                 return ""
         return name

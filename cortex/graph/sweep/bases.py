@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.generics import arguments_text
@@ -16,7 +17,7 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
     type_text,
 )
-from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
+from cortex.graph.facts.facts import ALIAS, ANY_NAME, TO_HEIRS, Base, Extension
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
@@ -76,5 +77,6 @@ def _add_base(sweep: Sweep, base: Base) -> None:
         return
     if frame.index >= 0 and ((hook := sweep.rules.included_hook) and sweep.opened[frame.index].name == hook):
         frame = sweep.stack[-2]  # `base.extend(Made)`: extends each class that includes the module
+        base = msgspec.structs.replace(base, arguments=TO_HEIRS)
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
         sweep.opened[frame.index].bases.append(base)

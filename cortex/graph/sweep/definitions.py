@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.comments import comment_above, read_doc
-from cortex.graph.facts.declared.flags import fixture_name, flags_of
+from cortex.graph.facts.declared.flags import fixture_name, flags_of, is_of_class_itself
 from cortex.graph.facts.declared.unnamed_types import unnamed_name
 from cortex.graph.facts.delegates import template_names
 from cortex.graph.facts.expressions.chains import (
@@ -166,7 +166,8 @@ def _define_alias(sweep: Sweep, name: str, of: Node, node: Node) -> None:
     name, original = name.lstrip(":"), text_of(of).strip("'\":")
     if sweep.stack[-1].kind in TYPE_KINDS and _METHOD.fullmatch(name) and _METHOD.fullmatch(original):
         _define_member(sweep, name, "method", node)
-        sweep.add_binding(name, f"self.{original}", node)
+        receiver = "self.class" if is_of_class_itself(node) else "self"
+        sweep.add_binding(name, f"{receiver}.{original}", node)
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:

@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.declared.comments import Comments
 from cortex.graph.facts.declared.jsdoc import doc_above
+from cortex.graph.facts.delegates import is_configuration
 from cortex.graph.facts.expressions.arguments import CallArguments
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Member, Reference
@@ -95,7 +96,12 @@ class Sweep:
         frame = self.stack[-1]
         if self.is_script and frame.block:
             definition.since, definition.until = name_span(definition.node, self.stack)
-        elif self.rules.file_fields and frame.block and frame.index < 0:  # Ruby's, in a test's block
+        elif (
+            self.rules.file_fields
+            and frame.block
+            and frame.index < 0
+            and not is_configuration(definition.node)
+        ):  # Ruby's, in a test's block
             definition.since, definition.until = frame.begin, frame.end
         self.opened.append(definition)
         return len(self.opened) - 1

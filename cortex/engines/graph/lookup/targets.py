@@ -4,7 +4,6 @@ in it, in any spelling (cortex/terms/text/spelling.py); the nearest names withou
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,45 +11,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.lookup.meanings import Meanings, rank_path
 from cortex.engines.graph.lookup.members import Members
+from cortex.engines.graph.lookup.nearest import SUGGESTED, NearestNames, fold_part
 from cortex.engines.graph.lookup.places import PathIndex
 from cortex.engines.graph.lookup.variants import merge_variants
 from cortex.engines.graph.routes import Routes, describe_routes
-from cortex.generation.graph import EDGE_TYPES
 from cortex.ranking.traces import find_frames, looks_like_path
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.paths import is_built, is_example, is_foreign, is_test
 from cortex.terms.text.spelling import (
     FileLines,
-    fold_path,
     read_file_lines,
     read_quoted,
     read_symbol,
     spellings,
 )
-from cortex.terms.tokens import lowered, parts_of
 
-#: ids listed for an ambiguous target, and names suggested for an unknown one
+#: ids listed for an ambiguous target
 LISTED = 10
-SUGGESTED = 5
 
 #: characters of a target that a remark repeats, and frames of a trace that are tried
 SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
 
 #: spellings of members, `#save`, `.save` and `Disk#save`, and the kinds that they mean
 _MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
-#: files that only declare definitions of other files, and the beginnings of their ids
-_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
-_DECLARATION_STEM = re.compile(r"(?:\.d(?:\.[cm]?ts)?|\.pyi)$")
 #: a name with the path of its file or folder: `Disk.save in src/disk.ts`
 _IN_PATH = re.compile(r"(?P<name>[^\s/\\]+(?:\(.*\))?)\s+(?:in|from|of)\s+`?(?P<path>[^\s`]+)`?")
-#: fewest characters of a name that others may contain, and of a word in it
-_CONTAINED_MIN, _WORD_MIN = 4, 3
-#: kinds of definitions that may only name an import: `const save = require("./save")`
-_IMPORTED = frozenset({"constant", "type"})
-_IMPORTS = EDGE_TYPES.index("imports")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +65,6 @@ class Targets:
         modules = graph.nodes[graph.nodes[:, 1] == graph.kinds.get("module", -1)]
         #: number of a file's path → its node
         self._modules: dict[int, int] = dict(zip(modules[:, 2].tolist(), modules[:, 0].tolist(), strict=True))
-        self._last_names: tuple[tuple[str, int], ...] | None = None
-        self._folded: dict[str, list[int]] | None = None
         self._preferred: frozenset[str] = frozenset()
         #: whether a file is preferred over a definition in it with the same name
         self._files_first = True
@@ -86,6 +72,8 @@ class Targets:
         self._folder_prefix = ""
         self.path_index = PathIndex(graph, self._modules)
         self.method_owners = Members(graph)
+        self._meanings = Meanings(graph, self._modules, self.method_owners)
+        self._nearest = NearestNames(graph)
         self.routes = Routes(graph)
 
     @property
@@ -129,7 +117,7 @@ class Targets:
                 return meaning
         for spelling in spellings(target):
             if meaning := self._find_folder(spelling) or self._find_exact(spelling):
-                return meaning
+                return self._prefer_folder(target, meaning)
         if target.startswith("/") and (meaning := self._find_route(target, with_method=False)):
             return meaning
         if not split_id(target):
@@ -218,6 +206,17 @@ class Targets:
         inside = [module for file, module in sorted(files.items()) if file.startswith(f"{roots[0]}/")]
         return TargetMatch(tuple(inside), folder=roots[0]) if inside else None
 
+    def _prefer_folder(self, target: str, meaning: TargetMatch) -> TargetMatch:
+        """The folder of a bare name, `plugins`, where files are meant and `meaning` is none."""
+        if not self._files_first or not target.isidentifier() or meaning.folder:
+            return meaning
+        if not meaning.nodes or any(self._is_file(number) for number in meaning.nodes):
+            return meaning
+        if (folder := self._find_folder(f"{target}/")) is None:
+            return meaning
+        others = (self._graph.names[meaning.nodes[0]], *meaning.candidates)[:LISTED]
+        return replace(folder, candidates=others, suggestion=f"Also called {target!r}: {', '.join(others)}.")
+
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """The match with a remark that it is a guess."""
         quoted = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
@@ -232,7 +231,7 @@ class Targets:
         places += [(FileLines(frame.path, frame.line), frame.name, self.path_index.files) for frame in frames]
         for place, name, find in places:
             files = self.path_index.files_with_line(self._in_folder(find(place.path)), place.line)
-            best = [n for n in files if _rank_path(self._graph.names[n]) == 0] if len(files) > 1 else files
+            best = [n for n in files if rank_path(self._graph.names[n]) == 0] if len(files) > 1 else files
             line = f":{place.line}" if place.line else ""
             if len(best) != 1 and files:
                 listed = tuple(f"{self._graph.names[n]}{line}" for n in files[:LISTED])
@@ -301,14 +300,12 @@ class Targets:
         `_find_exact`.
         """
         graph = self._graph
-        if self._folded is None:
-            self._folded = {}
-            for last, key in self._list_last_names():
-                self._folded.setdefault(_fold_part(last), []).append(key)
-        parts = [_fold_part(name_part) for name_part in split_id(target)]
+        parts = [fold_part(name_part) for name_part in split_id(target)]
         if not parts:
             return None
-        rows = [row for key in self._folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()]
+        rows = [
+            row for key in self._nearest.folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()
+        ]
         numbers = graph.nodes[rows, 0].tolist() if rows else []
         names = ((n, graph.names[n]) for n in numbers)
         matches = [n for n, name in names if _folded_name_ends(name, parts)]
@@ -319,11 +316,11 @@ class Targets:
         """Choose among the nodes that a name may mean; None for no nodes."""
         graph, groups = self._graph, dict[str, list[int]]()
         for n in self._narrow(numbers, target):
-            groups.setdefault(self._meaning(n), []).append(n)
+            groups.setdefault(self._meanings.meaning_of(n), []).append(n)
         if not groups:
             return None
-        groups = merge_variants(graph, self._drop_imports(groups))
-        outstanding = self._find_outstanding(groups)
+        groups = merge_variants(graph, self._meanings.drop_imports(groups))
+        outstanding = self._meanings.find_outstanding(groups)
         # A short id first: functions are meant more often than methods deep inside of something.
         listed = sorted(
             groups.keys() - {outstanding},
@@ -332,7 +329,7 @@ class Targets:
         listing = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if outstanding is not None:
             more = f"Also called {target!r}: {listing}" if listed else ""
-            numbers = sorted(groups[outstanding], key=self._is_signature)
+            numbers = sorted(groups[outstanding], key=self._meanings.is_signature)
             nodes = dict.fromkeys(copy for number in numbers for copy in self.copies(number))
             return TargetMatch(tuple(nodes), tuple(listed[:LISTED]), more)
         return TargetMatch(
@@ -381,71 +378,6 @@ class Targets:
             return files
         return [file for file in files if self._graph.names[file].startswith(self._folder_prefix)] or files
 
-    def _meaning(self, number: int) -> str:
-        """The id of a node's meaning, without the number of an overload. Parts of one definition
-        share it: for a Ruby class opened in several files the name alone, for parts of a C# class
-        the folder and the name, for a C++ method defined outside of its type the id of the
-        declaration, for a declaration in `store.pyi` or `store.d.ts` the id in the file beside it.
-        """
-        name = strip_overload(
-            self._graph.names[next(iter(self.method_owners.declaration_and_bodies(number)), number)]
-        )
-        path, kind = self._graph.file_of(number), self._graph.kind(number)
-        stem, _, scope = name.partition(":")
-        if path.endswith(".rb") and kind in ("class", "trait"):
-            return scope
-        if path.endswith(".cs") and scope:
-            folder = stem.rpartition("/")[0]
-            return f"{folder}:{scope}" if folder else scope
-        if _DECLARATIONS.search(path):
-            body = self._graph.names.number(f"{_DECLARATION_STEM.sub('', stem)}:{scope}")
-            return self._graph.names[body] if body >= 0 and self._graph.node_of[body] >= 0 else name
-        return name
-
-    def _is_signature(self, number: int) -> bool:
-        """Whether a node may be a signature beside a body of the same meaning: it is in a file of
-        declarations, or numbered as a further overload.
-        """
-        in_declarations = _DECLARATIONS.search(self._graph.file_of(number)) is not None
-        return in_declarations or "~" in self._graph.names[number]
-
-    def _drop_imports(self, groups: dict[str, list[int]]) -> dict[str, list[int]]:
-        """Remove meanings that are only names of an import from a file with another meaning."""
-        if len(groups) < 2:
-            return groups
-        files = {self._graph.file_of(number) for numbers in groups.values() for number in numbers}
-        remaining = {
-            meaning: numbers
-            for meaning, numbers in groups.items()
-            if not all(self._imported_file(number) in files for number in numbers)
-        }
-        return remaining or groups
-
-    def _imported_file(self, number: int) -> str:
-        """The file from which the line of a constant or type imports; "" if it is no import."""
-        graph = self._graph
-        _, _, file, first, last, _ = graph.nodes[graph.node_of[number]].tolist()
-        if graph.kind(number) not in _IMPORTED or file not in self._modules:
-            return ""
-        edges = graph.edges[graph.outgoing.of(np.array([self._modules[file]], dtype="<i8"))]
-        on_line = (
-            (edges[:, 2] == _IMPORTS) & (edges[:, 4] == file) & (first <= edges[:, 5]) & (edges[:, 5] <= last)
-        )
-        for target in edges[on_line, 1].tolist():
-            if graph.node_of[target] >= 0 and graph.file_of(target) != graph.names[file]:
-                return graph.file_of(target)
-        return ""
-
-    def _find_outstanding(self, groups: dict[str, list[int]]) -> str | None:
-        """The only meaning, or the only one in the project's main code; else None."""
-        graph = self._graph
-        ranks: dict[str, int] = {}
-        for meaning, numbers in groups.items():
-            files = graph.nodes[graph.node_of[numbers], 2].tolist()
-            ranks[meaning] = min(_rank_path(graph.names[file]) for file in files)
-        best = [meaning for meaning, rank in ranks.items() if rank == min(ranks.values())]
-        return best[0] if len(best) == 1 else None
-
     def copies(self, number: int) -> tuple[int, ...]:
         """A definition and its overloads; of a C++ method those in its type and outside, of a
         property also the setter.
@@ -480,58 +412,17 @@ class Targets:
             return TargetMatch(
                 candidates=tuple(near), suggestion=f"There is no file {target!r} in the graph.{hint}"
             )
-        near = self.near(parts[-1]) or self._names_with_words(parts)
+        folders = tuple(self.path_index.roots(target))[:LISTED]
+        if len(folders) > 1:
+            listed = f"{target!r} may be any of these folders: {', '.join(folders)}."
+            return TargetMatch(candidates=folders, suggestion=listed, ambiguous=True)
+        near = self._nearest.near(parts[-1]) or self._nearest.with_words(parts)
         hint = f" Nearest: {', '.join(near)}." if near else ""
         return TargetMatch(
             candidates=tuple(near),
             suggestion=f"There is no {target!r} in the graph.{hint} Names are those of definitions in indexed files; "
             "cortex_exact finds any other word.",
         )
-
-    def near(self, name: str) -> list[str]:
-        """Ids whose last name is nearest to `name` by edits, then those that contain it, at most
-        SUGGESTED.
-        """
-        graph = self._graph
-        folded: dict[str, list[int]] = {}
-        for last, key in self._list_last_names():
-            if abs(len(last) - len(name)) <= 3 and _may_resemble(last, name.lower()):
-                folded.setdefault(last, []).append(key)
-        nearest = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
-        low = _fold_part(name)
-        if len(nearest) < SUGGESTED and len(low) >= _CONTAINED_MIN:
-            holding = [
-                (len(last), last, key) for last, key in self._list_last_names() if low in _fold_part(last)
-            ]
-            for _, last, key in sorted(holding):
-                folded.setdefault(last, []).append(key)
-                nearest.append(last)
-        nearest = list(dict.fromkeys(nearest))[:SUGGESTED]
-        keys = dict.fromkeys(key for last in nearest for key in folded[last])
-        rows = [row for key in keys for row in graph.by_last.of(key).tolist()]
-        return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
-
-    def _names_with_words(self, parts: list[str]) -> list[str]:
-        """Ids that contain every word of an unknown name, in any order: `Menu.add_entry` for
-        `menu_add`. At most SUGGESTED, the shortest first.
-        """
-        wanted = [part[begin:end].lower() for part in parts for begin, end in parts_of(part)]
-        wanted = [word for word in wanted if len(word) >= _WORD_MIN]
-        if len(wanted) < 2:
-            return []
-        ids = (self._graph.names[number] for number in self._graph.nodes[:, 0].tolist())
-        matches = (name for name in ids if all(word in _fold_part(name) for word in wanted))
-        return sorted(matches, key=lambda name: (len(name), name))[:SUGGESTED]
-
-    def _list_last_names(self) -> tuple[tuple[str, int], ...]:
-        """(last name in lower case, its key) of all nodes; made for the first unknown name."""
-        if self._last_names is None:
-            graph = self._graph
-            keys, first = np.unique(graph.by_last.keys, return_index=True)
-            numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
-            lasts = (lowered("".join(split_id(graph.names[number])[-1:])) for number in numbers)
-            self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
-        return self._last_names
 
     def members(self, numbers: Iterable[int]) -> list[int]:
         """`numbers` with every node below them: a type's methods, in other files too, a module's
@@ -566,38 +457,14 @@ def _repeats_last_name(name: str) -> bool:
     return outer == other
 
 
-def _rank_path(path: str) -> int:
-    """The rank of a path: 0 for main code, 1 for declarations, tests and examples, 2 for built or
-    foreign files.
-    """
-    if is_foreign(path) or is_built(path):
-        return 2
-    is_minor = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
-    return 1 if is_minor else 0
-
-
 def _name_ends(name: str, parts: list[str]) -> bool:
     """Whether an id ends in `parts`, which may omit its file's name (Go: `package.Name`)."""
     return any(components[-len(parts) :] == parts for components in (split_id(name), split_short(name)))
-
-
-def _fold_part(component: str) -> str:
-    """A part of a name without case and convention: `diskStore`, `disk_store`, `DiskStore`."""
-    return fold_path(component.replace("_", "")) or component
 
 
 def _folded_name_ends(name: str, parts: list[str]) -> bool:
     """As `_name_ends`, for folded parts."""
     wholes = (split_id(name), split_short(name))
     return any(
-        [_fold_part(component) for component in components[-len(parts) :]] == parts for components in wholes
-    )
-
-
-def _may_resemble(name: str, other: str) -> bool:
-    """A cheap check before edits are counted: equal beginning or end, or most letters in common."""
-    return (
-        name[:1] == other[:1]
-        or name[-2:] == other[-2:]
-        or len(set(name) & set(other)) >= 0.7 * len(set(other))
+        [fold_part(component) for component in components[-len(parts) :]] == parts for components in wholes
     )

@@ -34,6 +34,8 @@ _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_
 _ACCESSORS = {"get": "property", "set": "setter"}
 #: letters of type parameters' names that need no flag
 TYPE_LETTERS_MAX = 2
+#: nodes that decide in Ruby whose method a definition is
+_RUBY_SCOPES = frozenset("class module singleton_class method singleton_method".split())
 #: Python's branches of conditions, in which definitions may be alternatives
 _BRANCHES = frozenset("if_statement elif_clause else_clause try_statement except_clause".split())
 
@@ -93,9 +95,15 @@ def _branch_flag(node: Node) -> tuple[str, ...]:
 
 def _is_singleton(node: Node) -> bool:
     """Return True for a Ruby method of the class itself: `def self.x`, `class << self`."""
-    body = node.parent if node.type in ("method", "call") else None
-    around = body.parent if body is not None else None
-    return node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
+    return node.type == "singleton_method" or (node.type in ("method", "call") and is_of_class_itself(node))
+
+
+def is_of_class_itself(node: Node) -> bool:
+    """Return True for what stands in Ruby's `class << self`."""
+    around = node.parent
+    while around is not None and around.type not in _RUBY_SCOPES:
+        around = around.parent
+    return around is not None and around.type == "singleton_class"
 
 
 def _is_in_companion(node: Node) -> bool:

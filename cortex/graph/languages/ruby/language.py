@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cortex.graph.facts.delegates import block_argument, class_of_call, default_mark, guarded_value
+from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import YIELDED, Binding, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
@@ -27,6 +28,12 @@ from cortex.terms.languages import family_of
 _LAST_NAME = re.compile(r"[a-z]\w*(?=(?:\(\))?$)")
 #: methods of the library
 _METHODS = read_names(__package__, "methods")
+#: types of Ruby itself, in lower case: a variable of that name has no type of the project
+_CORE_TYPES = frozenset(
+    "string hash array integer float symbol time date datetime set class proc method range regexp file io "
+    "dir object module process thread queue data struct logger exception error uri path pathname json yaml "
+    "csv http socket mutex encoding lock match stringio tempfile".split()
+)
 #: methods that return their receiver, or a value of the same type
 _SAME = frozenset("freeze dup clone tap itself".split())
 
@@ -67,9 +74,14 @@ def _passed_to(
     )
 
 
-def _class_of(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    """Return the type of an instance, `self.class`."""
-    return (value._replace(tag="def"),) if name == "class" and value.tag == "inst" else ()
+def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return the type of an instance, `self.class`; for a module that adds methods to the types
+    which include it, also those.
+    """
+    if name != "class" or value.tag != "inst":
+        return ()
+    added = members.supertypes.of(value.ref).promised
+    return (value._replace(tag="def"), *(Value("inst", *ref) for ref in sorted(added)))
 
 
 def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
@@ -110,29 +122,59 @@ def _call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     if not refs and name not in _METHODS:
         named = evaluator.methods_named(calls.rules.family, name)
         refs = tuple(
-            ref for ref in named if is_module or _is_outside(calls.project, evaluator.owners.of(*ref))
+            ref
+            for ref in named
+            if not evaluator.scopes.is_static(ref)
+            and (is_module or _is_outside(calls.project, evaluator.owners.of(*ref)))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
 
 
 def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
-    """Return the methods that take as few arguments as a call without any; of several those whose
-    type has the receiver's name: `parse_context.locale`.
+    """Return the methods that take as few arguments as a call without any, of an instance no class
+    methods; of several those whose type has the receiver's name: `parse_context.locale`.
     """
+    is_static = calls.evaluator.scopes.is_static
+    if any(map(is_static, refs)):
+        receiver = split_chain(reference.chain)[0]
+        values = calls.evaluator.evaluate(receiver, calls.path, reference.scope, reference.at)
+        if values and all(value.tag == "inst" for value in values):
+            refs = [ref for ref in refs if not is_static(ref)]
     if reference.arguments < 1 and not reference.chain.endswith("="):
         refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
     if len(refs) < 2:
         return refs
-    receiver = _LAST_NAME.search(reference.chain.rpartition(".")[0])
-    if receiver is None:
+    last_name = _LAST_NAME.search(reference.chain.rpartition(".")[0])
+    if last_name is None:
         return refs
     owners = [(ref, calls.evaluator.owners.of(*ref)) for ref in refs]
     types = {ref: calls.project.definition(owner).name.lower() for ref, owner in owners if owner}
-    words = receiver[0].split("_")
+    words = last_name[0].split("_")
     for first in range(len(words)):  # of `new_entry` also `Entry`
         if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:
             return named
     return refs
+
+
+def _of_namesake(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
+    """Return the instance methods of the one type that the receiver is named like: `parser.parse`.
+
+    A plural may be a list.
+    """
+    last_name = _LAST_NAME.search(reference.chain.rpartition(".")[0])
+    name = last_name[0].replace("_", "") if last_name else ""
+    if not name or name in _CORE_TYPES or name.endswith("s"):
+        return []
+    owners = {ref: calls.evaluator.owners.of(*ref) for ref in refs}
+    named = [
+        ref
+        for ref, owner in owners.items()
+        if owner
+        and calls.project.definition(owner).name.lower() == name
+        and not calls.evaluator.scopes.is_static(ref)
+    ]
+    types = {calls.project.definition(owner).qualified for ref in named if (owner := owners[ref])}
+    return named if len(types) == 1 else []
 
 
 def _is_outside(project: Project, owner: Ref | None) -> bool:
@@ -143,6 +185,18 @@ def _is_outside(project: Project, owner: Ref | None) -> bool:
     space = definition.scope.partition(".")[0]
     inside = any(project.types_named(project.home(owner[0]), space))
     return bool(space) and not definition.bases and not inside
+
+
+def _call_in_body(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return the edges of `self.save` in the body of a type: its class methods."""
+    scope = callee.reference.scope
+    if callee.receiver != "self" or scope < 0:
+        return None
+    if calls.project.definition((calls.path, scope)).kind not in TYPE_KINDS:
+        return None
+    values = calls.evaluator.member_of_kind((calls.path, scope), callee.name, static=True)
+    refs = calls.targets.callable_refs(values, callee.reference.arguments)
+    return calls.targets.edges_of_call(callee.reference, refs, "receiver") if refs else None
 
 
 def _no_edges(_calls: Calls, callee: Callee) -> Iterator[Edge] | None:
@@ -206,8 +260,9 @@ RUBY = Language(
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself),
     passed_to=_passed_to,
-    member_call=(_no_edges,),
+    member_call=(_no_edges, _call_in_body),
     called_member_values=(_call_added,),
     methods_by_name=(_of_named_receiver,),
+    common_methods=_of_namesake,
     bare_call=(_no_class, _call_mixin),
 )

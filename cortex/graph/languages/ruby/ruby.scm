@@ -5,6 +5,8 @@
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_) (#any-of? @_define "define_method" "define_singleton_method")) @def.function
 (call method: (identifier) @_attr arguments: (argument_list [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
 (assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.class
+(assignment left: (constant) @name right: (call receiver: [(constant) (scope_resolution)] @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new")) @def.class
+(assignment left: (constant) right: (call receiver: [(constant) (scope_resolution)] @base.extends @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new"))
 (assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
 (assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
 (assignment left: [(constant) (identifier)] right: (call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
@@ -14,6 +16,7 @@
 
 (superclass (_) @base.extends)
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#any-of? @include "include" "extend" "prepend"))
+(call method: (identifier) @_send arguments: (argument_list . (simple_symbol) @_include [(constant) (scope_resolution)] @base.embeds) (#any-of? @_send "send" "public_send" "__send__") (#any-of? @_include ":include" ":extend" ":prepend"))
 (method body: (body_statement (_) @return.value .))
 (singleton_method body: (body_statement (_) @return.value .))
 (return (argument_list . (_) @return.value .))

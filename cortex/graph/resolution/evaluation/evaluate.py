@@ -86,6 +86,7 @@ class Evaluator:
             self.generics,
         )
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
+        self.member_of_kind = members.member_of_kind
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._helpers: dict[object, Any] = {}
         self._methods_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
@@ -125,7 +126,9 @@ class Evaluator:
         if (family, name) not in self._mixins_by_name:
             owners = ((ref, self.owners.of(*ref)) for ref in self.methods_named(family, name))
             self._mixins_by_name[family, name] = tuple(
-                ref for ref, owner in owners if owner and self.project.definition(owner).kind == "trait"
+                ref
+                for ref, owner in owners
+                if owner and self.project.definition(owner).kind == "trait" and not self.scopes.is_static(ref)
             )
         return self._mixins_by_name[family, name]
 

@@ -37,7 +37,7 @@ class Members:
         self._values = values
         self._scopes = scopes
         self.exports, self._owners = scopes.exports, scopes.owners
-        self._supertypes = supertypes
+        self.supertypes = supertypes
         self._results = results
         self._generics = results.generics
         self._recursion = recursion
@@ -83,7 +83,10 @@ class Members:
                 members = (*(member for member in members if member.tag == "def"), *field_values)
             elif not members and (elements := self._generics.element(value)):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
-        if len(members) > 1 and rules.kinds_of_methods:
+        if rules.class_methods and value.tag != "super":
+            # Without one of its kind the value is rather a class than an instance, or the reverse.
+            members = self.member_of_kind(value.ref, name, static=value.tag == "def") or members
+        elif len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
         if name == "new" and rules.makes_by_new and value.tag == "def":
             members = tuple(member for member in members if self._scopes.is_static(member.ref))
@@ -156,7 +159,7 @@ class Members:
         # Inherited members only then: same-named types in many places would search one another.
         values = () if past else self._own_member(owner, name)
         if not values:
-            above = self._supertypes.of(owner)
+            above = self.supertypes.of(owner)
             if above.types or above.spaces:
                 values = self._inherited_member(above, name)
         if self._recursion.leave(memo, before, values):
@@ -170,7 +173,7 @@ class Members:
         if values is None:
             before = self._recursion.begin()
             groups = (
-                self._own_member(supertype, name)
+                self._handed_down(supertype, name)
                 for supertype in above.types
                 if supertype not in above.promised
             )
@@ -181,13 +184,40 @@ class Members:
                 self._lines[memo] = values
         return values
 
+    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]:
+        """Return Ruby's members of one name that are class methods (`static`), or that are not, of
+        the nearest type that has any.
+        """
+        if not (values := self.member(owner, name)):
+            return ()
+        if matching := self._drop_other_kind(values, static=static):
+            return matching
+        above = self.supertypes.of(owner)
+        groups = (
+            self._drop_other_kind(self._handed_down(supertype, name), static=static)
+            for supertype in above.types
+            if supertype not in above.promised
+        )
+        return next(filter(None, groups), ())
+
+    def _drop_other_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
+        return tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))
+
+    def _handed_down(self, supertype: Ref, name: str) -> tuple[Value, ...]:
+        """Return a supertype's members; Ruby's modules keep their class methods to themselves."""
+        values = self._own_member(supertype, name)
+        is_mixin = self._project.definition(supertype).kind == "trait"
+        if values and is_mixin and self._project.rules(supertype[0]).class_methods:
+            return self._drop_other_kind(values, static=False)
+        return values
+
     def _index_signature_values(self, value: Value, name: str) -> tuple[Value, ...]:
         """Return the values of a script type's index signature, `Record<string, Disk>`, for an
         instance.
         """
         if value.tag != "inst" or not self._project.rules(value.path).erased_types or name in _OF_OBJECTS:
             return ()
-        above = self._supertypes.of(value.ref)
+        above = self.supertypes.of(value.ref)
         for path, at in (value.ref, *above.types) if above.complete else ():
             qualified = self._project.definition((path, at)).qualified
             if values := self._field_values(self._project.home(path), qualified, ANY_NAME, path):

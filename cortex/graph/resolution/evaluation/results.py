@@ -62,6 +62,8 @@ class Results:
             return merge_values(self.called(callee) for callee in self.call_of(value) if callee.tag == "def")
         if value.tag == "def":
             definition = self._project.definition(value.ref)
+            if definition.kind == "trait" and self._project.rules(value.path).makes_by_new:
+                return (value,)  # a Ruby module makes none: RSpec's `subject` is the module
             if definition.makes_instances:
                 return (Value("inst", value.path, value.at),)
             if definition.kind == "constant":
@@ -82,7 +84,9 @@ class Results:
             return ()
         definition = self._project.definition(value.ref)
         returns = definition.returns
-        makes_own = returns in _MAKES_OWN and self._project.rules(value.path).makes_by_new
+        makes_own = self._project.rules(value.path).makes_by_new and (
+            returns in _MAKES_OWN or (definition.name == "new" and "super" in returns)
+        )
         if returns in _ITSELF or makes_own:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`

@@ -102,7 +102,7 @@ class Scopes:
             return in_scope(self.project, C_HOME, "", name[1:], path) or ((outer,) if outer else ()), "exact"
         if name.startswith(ROOT_MARK):
             return in_scope(self.project, f"{rules.family}:", "", name[1:], path), "exact"
-        current, child, first = scope, -1, True
+        current, child, around, first = scope, -1, -1, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
         modules = facts.definitions[scope].scope if scope >= 0 and rules.inner_modules else ""
         if not (rules.implicit_self or in_type or modules or index.may_bind(name)):
@@ -123,7 +123,10 @@ class Scopes:
                         Value("def", path, self._class_of(path, current)),
                     ), "exact"  # not its constructor
                 if first or rules.implicit_self:
-                    members = self._of_its_kind(self._meanings.member((path, current), name), path, scope)
+                    members = self._of_its_kind((path, current), name, path, scope)
+                    if around >= 0 and rules.class_methods and not name[:1].isupper():
+                        members = ()  # of the outer types Ruby sees the constants only
+                    around = current
                     if members and not self._is_constructor(members[0]):
                         return members, "receiver" if rules.implicit_self else "exact"
             else:
@@ -204,15 +207,16 @@ class Scopes:
             or (value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS)
         )
 
-    def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
-        """Return Ruby's class methods or instance methods of one name, the kind of the method
-        around.
+    def _of_its_kind(self, owner: Ref, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Return the members of a type around a place: in Ruby those that the object there has, a
+        class or an instance.
         """
-        if len(values) < 2 or not self.project.rules(path).class_methods:
-            return values
-        return self.of_kind(
-            values, static="static" in self.project.index(path).facts.definitions[scope].flags
-        )
+        if not self.project.rules(path).class_methods:
+            return self._meanings.member(owner, name)
+        around = self.project.index(path).facts.definitions[scope]
+        static = around.kind in TYPE_KINDS or "static" in around.flags
+        members = self._meanings.member_of_kind(owner, name, static=static)
+        return members or (self._meanings.member(owner, name) if static else ())  # of a block: `test { … }`
 
     def of_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
         """Return the methods that are, or are not, class methods (`static`); all if none is."""
@@ -407,6 +411,8 @@ class Scopes:
         for scope in scopes:
             if scope and not rules.implicit_self and self._is_type(home, scope, path):
                 continue  # `floor()` in a Python method is no method of its class
+            if scope and rules.class_methods and not name[:1].isupper():
+                continue  # Ruby's are members, which were looked up
             values = in_scope(project, home, scope, name, path)
             if not scope and rules.whole_exports:  # `exports.x = …` binds no name
                 values = tuple(v for v in values if EXPORTED not in project.definition(v.ref).flags)

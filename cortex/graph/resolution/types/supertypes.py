@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from cortex.graph.facts.facts import ALIAS, Base
+from cortex.graph.facts.facts import ALIAS, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import Recursion, Value
 from cortex.graph.resolution.project import Project, Ref
@@ -21,8 +21,8 @@ class Supers(NamedTuple):
     `types`: nearest first; `complete`: all of them belong to this project. `spaces`: modules of a
     script whose functions the type has, `interface Disk extends Methods` with `type Methods =
     typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`. `line`: a number, equal
-    for types with equal supertypes. `promised`: those of `types` that a script's class only
-    `implements`, so that it does not get their members.
+    for types with equal supertypes. `promised`: those of `types` whose members the type does not
+    get: a script's class only `implements` them, a Ruby module adds them to types that include it.
     """
 
     types: tuple[Ref, ...] = ()
@@ -85,6 +85,8 @@ class Supertypes:
         promised = above.promised.union(*(supers.promised for supers in direct))
         if promised:
             promised = frozenset(types) - self._received_types(owner)
+        if self._project.rules(owner[0]).included_hook:
+            promised |= self._given_to_heirs(owner)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
         result = Supers(
             types, above.complete and all(supers.complete for supers in direct), spaces, line, promised
@@ -93,6 +95,27 @@ class Supertypes:
             self._memo[owner] = result
             self._numbers[types, spaces, promised] = line
         return result
+
+    def _given_to_heirs(self, owner: Ref) -> frozenset[Ref]:
+        """Return the modules that a Ruby module adds to types that include it, not to itself."""
+        bases = [
+            (ref, base)
+            for ref in (owner, *self._parts(owner))
+            for base in self._project.definition(ref).bases
+        ]
+        added = {
+            type_ref
+            for ref, base in bases
+            if base.arguments == TO_HEIRS
+            for type_ref in self.base(ref, base.chain)
+        }
+        received = {
+            type_ref
+            for ref, base in bases
+            if added and base.arguments != TO_HEIRS
+            for type_ref in self.base(ref, base.chain)
+        }
+        return frozenset(added - received)
 
     def _received_types(self, owner: Ref) -> set[Ref]:
         """Return the types that give a script's class their members: all except those it only
