@@ -62,15 +62,15 @@ class KotlinReader(FunctionalReader):
                 "mount", self.router, node, template=below, target=f"{called}()", span=place, flags=flags
             )
         elif name in (*METHODS, "path") and len(arguments) + (block is not None) > 1:
-            self._add_route(name if name in METHODS else ANY, arguments[0], handlers[-1], path)
+            self._declare(name if name in METHODS else ANY, arguments[0], handlers[-1], path)
         elif name in ("invoke", "") and handlers:
             for method, condition in _conditions(callee):
-                self._add_route(method, condition, handlers[-1], path)
+                self._declare(method, condition, handlers[-1], path)
         else:
             return False
         return True
 
-    def _add_route(self, method: str, template: Node | None, handler: Node, path: Path) -> None:
+    def _declare(self, method: str, template: Node | None, handler: Node, path: Path) -> None:
         text, flags = self.below(path, template)
         target = "" if handler.type == _LAMBDA else text_of(handler).replace("::", ".")
         around = handler.parent or handler
