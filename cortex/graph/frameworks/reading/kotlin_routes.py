@@ -31,7 +31,8 @@ class KotlinReader(FunctionalReader):
         elif node.type == "property_declaration" and node.named_child_count > 1:
             name, value = node.named_children[-2:]
             self.literals.add(text_of(name).partition(":")[0].strip(), value)
-        if node.type != "call_expression" or not self._read_call(node, path, depth):
+        is_call = node.type == "call_expression" and node.named_child_count > 0
+        if not is_call or not self._read_call(node, path, depth):
             for child in node.named_children:
                 self.read(child, path, depth + 1)
 
@@ -46,7 +47,7 @@ class KotlinReader(FunctionalReader):
                 self.is_inside = False
                 return True
             return False
-        if callee.type == "navigation_expression":
+        if callee.type == "navigation_expression" and callee.named_child_count:
             name = text_of(callee.named_children[-1])
             callee = callee.named_children[0]
         handlers = [*arguments[-1:], *([block] if block is not None else [])]
@@ -62,15 +63,15 @@ class KotlinReader(FunctionalReader):
                 "mount", self.router, node, template=below, target=f"{called}()", span=place, flags=flags
             )
         elif name in (*METHODS, "path") and len(arguments) + (block is not None) > 1:
-            self._add_route(name if name in METHODS else ANY, arguments[0], handlers[-1], path)
+            self._declare(name if name in METHODS else ANY, arguments[0], handlers[-1], path)
         elif name in ("invoke", "") and handlers:
             for method, condition in _conditions(callee):
-                self._add_route(method, condition, handlers[-1], path)
+                self._declare(method, condition, handlers[-1], path)
         else:
             return False
         return True
 
-    def _add_route(self, method: str, template: Node | None, handler: Node, path: Path) -> None:
+    def _declare(self, method: str, template: Node | None, handler: Node, path: Path) -> None:
         text, flags = self.below(path, template)
         target = "" if handler.type == _LAMBDA else text_of(handler).replace("::", ".")
         around = handler.parent or handler
@@ -102,7 +103,7 @@ def _conditions(node: Node, depth: int = 0) -> Iterator[tuple[str, Node]]:
     """Yield the method and path of each alternative: `GET("/x") or path("/y")`."""
     if node.type == "string_literal":
         yield ANY, node
-    elif node.type == "call_expression":
+    elif node.type == "call_expression" and node.named_child_count:
         callee, arguments, _ = _parts_of(node)
         if arguments and (name := text_of(callee)) in (*METHODS, "path"):
             yield name if name in METHODS else ANY, arguments[0]

@@ -48,7 +48,7 @@ class Literals:
         text = self.text(value) if self.is_text(value) else None
         self._values[name] = text if self._values.get(name, text) == text else None
 
-    def bind(self, name: str, value: Node) -> None:
+    def give(self, name: str, value: Node) -> None:
         """Give a name its present value: a variable of a loop."""
         is_key = value.type in _KEYS
         self._values[name] = text_of(value) if is_key else self.text(value) if self.is_text(value) else None

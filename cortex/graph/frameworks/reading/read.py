@@ -167,7 +167,7 @@ class _Reader(Rows):
         for row in rows:
             values = {name: self.meant(value) for name, value in row.items()}
             for name, value in values.items():
-                self.literals.bind(name, value)
+                self.literals.give(name, value)
                 self.looped_values.add(value.id)
             self.looped = around | values
             self.visit(loop.body, "", depth)

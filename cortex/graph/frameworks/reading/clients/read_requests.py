@@ -32,6 +32,8 @@ _SENDS = re.compile(rf"(?:^|_|\.)(?:{_VERB})(?![a-z])|[a-z](?:{_VERB.title()})(?
 #: the end of a URL that is a parameter
 _PARAMETER = re.compile(r"(.*)\{(\$?\w+)\}")
 _LITERALS = re.compile(r"string$|list$|array|dict|object|integer|number|none|true|false")
+#: a call of a function with an object or a path
+_PASSES = re.compile(rb"[\w$]+\s*(?:<[^()]{0,300}>)?\(\s*(?:[\"'`][/$]|\{)")
 #: a path, or the name of a route
 _PATH = re.compile(r"@.*|[^\s@]*\w/[^\s]*|/[^\s]*")
 
@@ -49,16 +51,18 @@ def read_requests(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment,
         return ()
     names = frozenset[str]().union(*(_NAMES[id(client)] for client in rows)) | VERBS
     described = {module for client in rows for module in client.modules}
-    imported = {  # only a script calls an unknown client itself: `http({ url })`
-        entry.name
-        for entry in facts.imports
-        if entry.name and (grammar.rules.scripts or entry.module in described)
-    }
+    imported = {entry.name: entry.module in described for entry in facts.imports if entry.name}
+    text = root.text or b""
     calls = [
         reference
         for reference in facts.references
         if reference.kind == "call"
-        and (reference.chain.rpartition(".")[2] in names or reference.chain in imported)
+        and (
+            reference.chain.rpartition(".")[2] in names
+            or imported.get(reference.chain)
+            # only a script calls an unknown client itself: `http({ url })`, `http("/orders")`
+            or (reference.chain in imported and grammar.rules.scripts and _PASSES.match(text, reference.at))
+        )
     ]
     chains = {row.chain for row in facts.references if row.kind == "call"} if is_test(facts.path) else set()
     helpers = {chain for chain in chains if _HELPER.fullmatch(chain) and _SENDS.search(chain)}
