@@ -8,8 +8,8 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
 
-#: rounds of a loop that are read
-ROUNDS_MAX = 200
+#: rounds of a file's loops that are read, and bytes of a body: loops inside of loops multiply
+ROUNDS_MAX, BODY_BYTES_MAX = 300, 4_000
 LISTS = frozenset({"list", "array", "tuple"})
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "array_pattern"})
 
@@ -22,7 +22,7 @@ def rounds_of(left: Node, right: Node, lists: Mapping[str, Node]) -> list[dict[s
     while left.type not in _PATTERNS and left.named_child_count == 1:
         left = left.named_children[0]
     elements = [child for child in listed.named_children if not child.is_extra]
-    if listed.type not in LISTS or len(elements) > ROUNDS_MAX:
+    if listed.type not in LISTS:
         return []
     if left.type not in _PATTERNS:
         return [{text_of(left): element} for element in elements]

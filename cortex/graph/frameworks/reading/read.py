@@ -22,7 +22,7 @@ from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file
 from cortex.graph.frameworks.reading.functional import FunctionalReader
 from cortex.graph.frameworks.reading.laravel import LaravelReader
 from cortex.graph.frameworks.reading.literals import holes, names_in_list
-from cortex.graph.frameworks.reading.loops import LISTS, rounds_of
+from cortex.graph.frameworks.reading.loops import BODY_BYTES_MAX, LISTS, ROUNDS_MAX, rounds_of
 from cortex.graph.frameworks.reading.rails import RailsReader
 from cortex.graph.frameworks.reading.rows import Call, Rows, read_call
 from cortex.graph.frameworks.reading.scopes import (
@@ -54,6 +54,8 @@ _USUAL = frozenset("app router server api blueprint".split())
 _APP_NAME = re.compile(r"""(?m)^app_name\s*=\s*["'](\w+)["']""")
 #: the call that adds the routes of another file, which then have its functions
 _INCLUDES = "include_router"
+#: paths of one route that are read
+_PATHS_MAX = 64
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
@@ -145,8 +147,11 @@ class _Reader(Rows):
     def _loop(self, node: Node, left: Node, right: Node, depth: int) -> bool:
         """Read each round of a loop that mounts routers of a list; return False for another."""
         body = node.child_by_field_name("body")
-        rounds = rounds_of(left, right, self.lists) if body is not None else []
-        if body is None or not rounds or not self._mounts.search(text_of(body)):
+        if body is None or body.end_byte - body.start_byte > BODY_BYTES_MAX:
+            return False
+        rounds = rounds_of(left, right, self.lists)
+        self.rounds += len(rounds)
+        if not rounds or self.rounds > ROUNDS_MAX or not self._mounts.search(text_of(body)):
             return False
         routers, count = self.frames[-1].routers, len(self.fragments)
         for bound in rounds:
@@ -388,7 +393,8 @@ class _Reader(Rows):
             return key
         self._route(call, row, key)
         first = row.path[0]
-        for place in range(first + 1, len(call.positional)) if row.several and isinstance(first, int) else ():
+        last = min(len(call.positional), _PATHS_MAX) if row.several else 0
+        for place in range(first + 1, last) if isinstance(first, int) else ():
             self._route(call, replace(row, path=(place,)), key)
         return key
 

@@ -165,7 +165,7 @@ class Scopes:
         self.lists: dict[str, Node] = {}
         #: the list around the reader
         self.list = ""
-        self.count = self.steps = 0
+        self.count = self.steps = self.rounds = 0
 
     def go_on(self) -> bool:
         """Count a step; return False after too many."""
