@@ -60,6 +60,7 @@ _SIGNATURE = re.compile(r"^\s*(?:public|protected|private)?\s*(?:[\w<>\[\], ?.]+
 
 def normal(method: str, path: str) -> tuple[str, str]:
     path = re.sub(r"\(\.:format\)$", "", path)
+    path = re.sub(r"\(\?P(<\w+>)(?:[^()]|\([^()]*\))*\)", r"\1", path)  # Django's regular expressions
     path = re.sub(r"\{[^}]*\}|<[^>]*>|[:*]\w+", "{}", path).lower()
     return method, "/" + path.strip("/")
 

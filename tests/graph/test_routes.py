@@ -23,7 +23,7 @@ from cortex.indexer.store.graph_roots import read_roots
 from cortex.settings.config import Config
 from ipc.messages import NameSearch, OutlineSearch
 from tests.engines.small_graph import ask, publish, write_graph
-from tests.graph.small_graphs import facts_in
+from tests.graph.small_graphs import facts_in, project_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "routes"
 APPLICATIONS = sorted(path.name for path in GOLDEN.iterdir())
@@ -587,3 +587,16 @@ def test_a_change_of_a_class_of_routers_reads_the_files_with_its_routers_again()
     change = Change(project, changes)
     project.update(changes)
     assert change.affected() == {"routers.py", "urls.py"}
+
+
+def test_loops_inside_of_loops_are_read_for_a_bounded_number_of_rounds():
+    names = ", ".join(f"'/{number}'" for number in range(100))
+    loops = "\n".join(f"{'    ' * depth}for a{depth} in ({names}):" for depth in range(6))
+    text = f"from fastapi import FastAPI\napp = FastAPI()\n{loops}\n{'    ' * 6}app.include_router(a5, prefix=a0)\n"
+    assert len(project_of({"app.py": text}).index("app.py").facts.fragments) <= 301
+
+
+def test_a_route_has_a_bounded_number_of_paths():
+    paths = ",\n".join(f"'/{number}'" for number in range(5_000))
+    text = f"from flask_restful import Api\napi = Api()\napi.add_resource(Orders, {paths})\n"
+    assert len(routes_in({"app.py": text})) == 63

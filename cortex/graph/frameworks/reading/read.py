@@ -431,7 +431,8 @@ class _Reader(Rows):
             return key
         self._route(call, row, key)
         first = row.path[0]
-        for place in range(first + 1, len(call.positional)) if row.several and isinstance(first, int) else ():
+        last = min(len(call.positional), PATHS_MAX) if row.several else 0
+        for place in range(first + 1, last) if isinstance(first, int) else ():
             self._route(call, replace(row, path=(place,)), key)
         return key
 
