@@ -79,7 +79,7 @@ def compare(other: Path, folder: Path, rounds: int) -> dict[str, float]:
             times[side].append(measure(children[side]))
     for child in children:
         child.communicate()
-    ratios = [own / base for base, own in zip(*times, strict=True)]
+    ratios = [present / earlier for earlier, present in zip(*times, strict=True)]
     draw = random.Random(0)
     medians = sorted(statistics.median(draw.choices(ratios, k=rounds)) for _ in range(DRAWS))
     return {

@@ -4,6 +4,7 @@ text order. The capture's name selects the module that reads it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import msgspec
@@ -30,7 +31,7 @@ from cortex.graph.sweep import (
 from cortex.graph.sweep.sweep import Sweep
 
 #: captures that need no other → their readers
-_READERS = {
+_READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "returns": signatures.read_result,
     "aliased": signatures.read_alias,
     "accessor": accessors.enter_accessor,
