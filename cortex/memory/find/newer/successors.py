@@ -39,20 +39,36 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
 STORED = {
-    "likeness": 0.57, "of_older": 7.66, "of_newer": -1.5, "rarest": 6.09, "reports": -0.41,
-    "ends": -1.12, "ends_shared": 1.57,
-}  # fmt: skip
+    "likeness": 0.57,
+    "of_older": 7.66,
+    "of_newer": -1.5,
+    "rarest": 6.09,
+    "reports": -0.41,
+    "ends": -1.12,
+    "ends_shared": 1.57,
+}
 #: the same for a question. kept: its stems that both notes have; kept_rarest: the rarest of them;
 #: value: the rarest shared stem that is neither of the question nor of the older one's subject;
 #: ends_other: something is no longer so that the older one does not name; mutual: of_older ×
 #: of_newer; number: the question asks for one and the newer note has another; the others as in
 #: contrasts.py
 QUESTION = {
-    "of_older": 5.65, "rarest": 4.76, "reports": -1.07, "kept": 3.99, "kept_rarest": 2.34,
-    "value": 2.36, "ends_other": -1.05, "mutual": -7.16, "number": 0.55, "hearsay": -2.93,
-    "bounded": -1.47, "other_subject": -0.36, "number_lost": -1.33, "narrower": -1.24,
+    "of_older": 5.65,
+    "rarest": 4.76,
+    "reports": -1.07,
+    "kept": 3.99,
+    "kept_rarest": 2.34,
+    "value": 2.36,
+    "ends_other": -1.05,
+    "mutual": -7.16,
+    "number": 0.55,
+    "hearsay": -2.93,
+    "bounded": -1.47,
+    "other_subject": -0.36,
+    "number_lost": -1.33,
+    "narrower": -1.24,
     "form": -1.66,
-}  # fmt: skip
+}
 #: features with which a newer note does not come first
 CONTRASTS = ("ends_other", "hearsay", "bounded", "other_subject", "number_lost", "narrower")
 #: constant terms
@@ -125,7 +141,7 @@ def features_of(
     }
     if not question:
         return features
-    statements, query = [statement_of(note) for note in notes], read_question(question)
+    statements, asked = [statement_of(note) for note in notes], read_question(question)
     subjects = np.zeros((len(notes), len(at)), bool)
     for row, statement in enumerate(statements):
         subjects[row, [at[stem] for stem in statement.subject if stem in at]] = True
@@ -147,9 +163,9 @@ def features_of(
                 wants_number and not readings[new].numbers <= readings[old].numbers,
                 readings[new].hearsay,
                 readings[new].bounded,
-                has_other_subject(*two, query),
-                lacks_number(*two, query),
-                is_narrower(*two, query),
+                has_other_subject(*two, asked),
+                lacks_number(*two, asked),
+                is_narrower(*two, asked),
                 share_of_form(*two),
             )
         )
