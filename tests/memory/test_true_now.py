@@ -170,17 +170,8 @@ OTHER_VALUES = (
 #: that only name the older value: with other words of change, and without the whole subject
 NAMED_VALUES = (
     ("Parcels get weighed on the Bizerba", "Bizerba broke down, Mettler in (parcels)", "Which scale weighs the parcels?"),
+    ("Couriers log their hours in Timely", "bye bye Timely: couriers are on Clockify", "Where do couriers log hours?"),
     ("The yard gate is opened by Torsten", "Torsten is with the navy since May, gate: Ayla", "Who opens the yard gate?"),
-)  # fmt: skip
-NUMBERS = (
-    ("Logs are kept for 14 days", "Logs have to be kept 90 days because of the audit", "How long do we keep logs?"),
-    ("CO2 is held at 900 ppm in the day", "CO2 goes up to 1100 ppm in the day", "At how many ppm is CO2 held?"),
-)  # fmt: skip
-NOT_NOW = (
-    ("Loans are kept 14 days", "Heard at the fair: in Kiel loans are kept 90 days", "How long are loans kept?"),
-    ("Loans are kept 14 days", "The proposal to keep loans 90 days lost the vote", "How long are loans kept?"),
-    ("Loans are vetted by Ute", "Until 19 April Bert vets loans, Ute is in Nepal", "Who vets loans?"),
-    ("Loans are kept 14 days", "When the library is closed loans are kept 90 days", "How long are loans kept?"),
 )  # fmt: skip
 OTHER_THINGS = (
     ("Child tickets cost half of the fare", "Dog tickets no longer cost half of the fare", "What does a child ticket cost?"),
@@ -265,7 +256,6 @@ def test_a_note_with_another_value_is_beside_the_older_one_which_may_be_outdated
 
 @pytest.mark.parametrize(("old", "new", "question"), NAMED_VALUES)
 def test_a_note_with_another_value_for_the_same_comes_first_and_says_so(library, old, new, question):
-    store_shelves(library)
     older, newer = library.store(old), library.store(new)
     rows = library.recall(question)
     assert titles(rows)[:2] == [new, old]
@@ -273,22 +263,6 @@ def test_a_note_with_another_value_for_the_same_comes_first_and_says_so(library,
     assert "newer" not in rows[1]
     assert titles(library.recall(question, limit=1)) == [new]
     assert library.node(older["number"])["state"] == library.node(newer["number"])["state"] == "active"
-
-
-@pytest.mark.parametrize(("old", "new", "question"), NUMBERS)
-def test_another_number_for_the_same_comes_first_on_the_same_day(library, old, new, question):
-    older = library.store(old)
-    library.store(new)
-    rows = library.recall(question)
-    assert titles(rows)[:2] == [new, old]
-    assert rows[0]["may_disagree"] == [older["number"]]
-
-
-@pytest.mark.parametrize(("old", "new", "question"), NOT_NOW)
-def test_hearsay_and_what_holds_for_a_while_do_not_come_first(library, old, new, question):
-    library.store(old)
-    library.store(new)
-    assert titles(library.recall(question))[0] == old
 
 
 def test_a_change_behind_many_other_hits_comes_beside_the_older_note(library):
@@ -303,9 +277,11 @@ def test_a_change_behind_many_other_hits_comes_beside_the_older_note(library):
 
 
 def test_two_rows_about_one_subject_may_disagree(library):
-    old = library.store("The kennel camera streams RTSP")
-    new = library.store("The camera in the kennel streams WebRTC")
-    rows = {row["number"]: row for row in library.recall("Which protocol does the kennel camera stream?")}
+    store_shelves(library)
+    old = library.store("Card payments go through Adyen")
+    pass_weeks(library)
+    new = library.store("Card payments of the kiosk go through Stripe")
+    rows = {row["number"]: row for row in library.recall("Which provider handles card payments?")}
     assert rows[new["number"]]["may_disagree"] == [old["number"]]
     assert "newer" not in rows[old["number"]]
 

@@ -28,7 +28,8 @@ READ, NEAREST = 60, 12
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.004, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
-#: is shown for any question
+#: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
+#: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
 #: likelihood from which on the answer says that a note may be outdated; from which on the newer one
 #: comes first, if nothing speaks against it
@@ -147,8 +148,11 @@ class NewerNotes:
             return
         features = measure(memory, notes, pairs, question)
         values = likely(features)
-        similar = likely({name: features[name] for name in STORED})
-        self._bring(notes, _by_older(pairs, np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))))
+        likelihoods = values
+        if len(hits) < LOOKED_AT:
+            similar = likely({name: features[name] for name in STORED})
+            likelihoods = np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))
+        self._bring(notes, _by_older(pairs, likelihoods))
         against = np.maximum.reduce([features[name] for name in CONTRASTS]) > 0
         self._say(
             notes,
