@@ -4,12 +4,10 @@ by weights from the others.
 
     scripts/train/successors.py [LIFE ...]
 
-The changes of `changes.txt` are always among those that weights are fitted on. A pair is a change
-of a life if its question of a change has the newer note as the right one. Prints the weights of all
-lives, and for each life left out: changes with the right note first, and with that first or the
-first row called outdated by it; other questions with the right note first, and answers to them that
-say which note may be outdated; changes with the outdated note among the similar ones, and stores
-that show some.
+A pair is a change of a life if its question of a change has the newer note as the right one. Prints
+the weights of all lives, and for each life left out: changes with both notes in the first five
+rows, answers that say which note may be outdated (of changes, of others), changes with the outdated
+note among the similar ones, and stores that show some.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,7 @@ from cortex.memory.library.writing import TELLING
 
 #: strength of the pull of weights towards 0; steps of Newton's method
 RIDGE, STEPS = 5.0, 30
-CHANGES = Path(__file__).with_name("changes.txt")
+ROWS = 5
 Weights = tuple[dict[str, float], float]
 
 
@@ -48,8 +46,9 @@ class Pairs:
     changes: Any
 
 
-def fit(parts: Sequence[Pairs], names: Collection[str]) -> Weights:
-    """Return weights and bias of a logistic regression over these features, standardised."""
+def fit(parts: Sequence[Pairs]) -> Weights:
+    """Return weights and bias of a logistic regression over standardised features."""
+    names = list(parts[0].features)
     values = np.concatenate([np.array([part.features[name] for name in names]).T for part in parts])
     targets = np.concatenate([part.changes for part in parts]).astype(float)
     mean, deviation = values.mean(axis=0), values.std(axis=0) + 1e-9
@@ -69,10 +68,8 @@ def question_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
     memory, selection = month.memory, Selection(project=memory_lives.PROJECT)
     for question in month.life.questions:
         hits = memory.rank_notes(question.text, selection, memory_lives.LIMIT, 0.7, floor=True)
-        by_number = {note.number: note for note in memory.store.notes_by_number([h.number for h in hits])}
-        notes = [by_number[hit.number] for hit in hits]
+        notes = memory.store.notes_by_number([hit.number for hit in hits])
         notes, pairs = newer_notes.newer_pairs(memory, notes, memory.catalog.mask(selection))
-        pairs = [(old, new) for old, new in pairs if old < newer_notes.LOOKED_AT]
         if pairs:
             outdated = {*question.wrong, *question.right[1:]} if question.kind == "changed" else set()
             names = [month.names[note.number] for note in notes]
@@ -109,9 +106,8 @@ def measure(file: Path, of_question: Weights, stored: Weights) -> list[str]:
     share = memory_lives.share
     return [
         file.stem,
-        share(counts, "changed"),
-        share(disputes, "first or marked", "changed of"),
-        *(share(counts, kind) for kind in ("trap", "aspect", "stable")),
+        share(counts, "both in five", "changed of"),
+        share(disputes, "changed"),
         share(disputes, "others"),
         share(month.shown, "changes shown", "changes"),
         share(month.shown, "with similar", "stores"),
@@ -125,27 +121,26 @@ def main() -> None:
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
     files = parser.parse_args().lives or sorted(memory_lives.LIVES.glob("*.txt"))
     of_question, stored = {}, {}
-    for file in (*files, CHANGES):
+    for file in files:
         with tempfile.TemporaryDirectory() as folder:
             month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
             of_question[file], stored[file] = list(question_pairs(month)), list(stored_pairs(month))
             month.close()
     for name, pairs in {"QUESTION": of_question, "STORED": stored}.items():
-        weights, bias = fit([part for parts in pairs.values() for part in parts], getattr(successors, name))
+        weights, bias = fit([part for parts in pairs.values() for part in parts])
         print(f"{name} = {weights}\n{name}_BIAS = {bias}")
     rows = [
         measure(
             left_out,
             *(
-                fit([p for file, parts in pairs.items() if file != left_out for p in parts], names)
-                for pairs, names in ((of_question, successors.QUESTION), (stored, successors.STORED))
+                fit([p for file, parts in pairs.items() if file != left_out for p in parts])
+                for pairs in (of_question, stored)
             ),
         )
         for left_out in files
         if len(files) > 1
     ]
-    columns = ("first", "or marked", "trap", "aspect", "stable", "others marked", "similar", "shows some")
-    report.print_table(("left out", *columns), rows)
+    report.print_table(("left out", "both in five", "says so", "others", "similar", "shows some"), rows)
 
 
 if __name__ == "__main__":

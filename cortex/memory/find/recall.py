@@ -305,17 +305,17 @@ class Memory:
         """
         mask, branches = self.catalog.mask(selection, past_notes), selection.elsewhere[1]
         newer = NewerNotes(self, [hit.note for hit in hits], mask, query, branches, past_notes)
-        arrangement = arrange(newer.notes, query, replaced=newer.replaced, branches=branches)
+        arrangement = arrange(newer.notes, query, is_rare=self.words.is_rare, branches=branches)
         by_number = {hit.note.number: hit for hit in hits}
         rows, score = list[RecalledNote](), 0.0
         for note in (newer.notes[at] for at in arrangement.order):
-            older = newer.outdated.get(note.number, ())
+            older = [*arrangement.disagrees.get(note.number, ()), *newer.outdated.get(note.number, ())]
             hit = by_number.get(note.number) or RecalledNote(note, score, {"newer": score})
             rows.append(
                 replace(
                     hit,
                     newer=arrangement.newer.get(note.number, 0),
-                    disagrees=tuple(n for n in older if n not in arrangement.newer),
+                    disagrees=tuple(n for n in dict.fromkeys(older) if n not in arrangement.newer),
                 )
             )
             score = hit.score * HEIR_SHARE

@@ -89,6 +89,8 @@ class Vectors:
         self._exact_max = exact_max
         self._others: Array | None = None
         self._unrelated: tuple[float, float] | None = None
+        #: the wordings of the last query, each with its vector
+        self._query_vectors: dict[str, Array] = {}
         files.make_private(folder)
         self._dtype = np.dtype(
             [
@@ -190,7 +192,9 @@ class Vectors:
         with their text there.
         """
         past_notes = {number: note for number, note in (past_notes or {}).items() if mask[number]}
-        vector = self._embedder.embed(wordings, "query").astype(np.float32).sum(axis=0)
+        of_wordings = self._embedder.embed(wordings, "query").astype(np.float32)
+        self._query_vectors = dict(zip(wordings, of_wordings, strict=True))
+        vector = of_wordings.sum(axis=0)
         vector /= np.linalg.norm(vector) or 1.0
         if past_notes:
             mask = mask.copy()
@@ -275,6 +279,15 @@ class Vectors:
         """
         mean, deviation = self._scale()
         likeness: Array = (self.against(numbers, numbers) - mean) / (deviation or 1.0)
+        return likeness
+
+    def likenesses_to(self, text: str, numbers: Sequence[int]) -> Array:
+        """float32 [n]: the same between a text and notes."""
+        mean, deviation = self._scale()
+        vector = self._query_vectors.get(text)
+        if vector is None:
+            vector = self._embedder.embed([text], "query")[0].astype(np.float32)
+        likeness: Array = (self._vectors(numbers) @ vector - mean) / (deviation or 1.0)
         return likeness
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:

@@ -8,7 +8,7 @@ names the older value. Only the order changes: both notes stay.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from cortex.memory.find.newer.statements import (
@@ -16,11 +16,13 @@ from cortex.memory.find.newer.statements import (
     LIGHT_STEMS,
     Question,
     Statement,
+    answer_of,
     denies,
     is_number,
     read_question,
     shared_stems,
     statement_of,
+    stems,
 )
 from cortex.memory.note import Note, Trust
 
@@ -43,6 +45,40 @@ def outdates(newer: Statement, older: Statement, question: Question) -> bool:
     if not (ended - question.words or (question.whether and ended)):
         return False
     return _keeps_subject(newer, older, question, ended) or _shortens_subject(newer, older, question, ended)
+
+
+def names_answer(
+    newer: Statement, older: Statement, question: Question, is_rare: Callable[[str], bool]
+) -> bool:
+    """Whether the newer note names the value that the older one gives as an answer, by a word that
+    few notes contain, and something of the question that the older one names: people who tell what
+    became of a value seldom repeat its subject ("PayOne out, Mollie in"). A word before the same
+    word in both is their form ("looks after"), not a value. It is not narrower, and no other
+    subject has the value now ("the kiosk app" for "the mobile app").
+    """
+    form = stems(" ".join(word for word, _ in newer.pairs & older.pairs))
+    answer = (answer_of(older, question) & newer.words) - form
+    shared = question.words & newer.words & older.words
+    if not shared or newer.title <= older.words or not any(map(is_rare, answer)):
+        return False
+    is_lost = (question.subjects & older.subject) - newer.words
+    is_other = is_lost and newer.subject - older.words
+    return not is_other and not _is_narrower(newer, older, question)
+
+
+def _is_narrower(newer: Statement, older: Statement, question: Question) -> bool:
+    """Whether the newer note has two new phrases with known words between them: one narrows the
+    subject, the other one is the value ("Admin sessions expire after 10 minutes"). All between a
+    light verb with its preposition and a condition is one value.
+    """
+    old, phrases, is_open, is_value = older.words | question.words, 0, False, False
+    for of_word, follows, begins in newer.order:
+        if not of_word or of_word & old:
+            is_value = begins != "condition" and (is_value or (begins == "value" and not phrases))
+            is_open = is_open and is_value
+        elif is_open or not follows or any(map(is_number, of_word)):
+            phrases, is_open = phrases + (not is_open), True
+    return phrases > 1
 
 
 def _measures_anew(newer: Statement, older: Statement) -> bool:
@@ -111,10 +147,13 @@ def _compare_statements(newer: Note, older: Note) -> str:
 
 @dataclass(slots=True)
 class Arrangement:
-    """The order of notes, as indices; {number of a note: the one that outdates it}."""
+    """The order of notes, as indices; {number of a note: the one that outdates it}; {number of a
+    newer note: numbers of the older ones whose value it names}.
+    """
 
     order: list[int]
     newer: dict[int, int] = field(default_factory=dict)
+    disagrees: dict[int, list[int]] = field(default_factory=dict)
 
     def put_before(self, newer: int, older: int) -> None:
         if self.order.index(newer) > self.order.index(older):
@@ -126,24 +165,30 @@ def arrange(
     notes: Sequence[Note],
     query: str,
     *,
-    replaced: Mapping[int, Collection[int]],
+    is_rare: Callable[[str], bool],
     branches: Collection[str] = (),
 ) -> Arrangement:
-    """Put a newer note before the older ones that it outdates or surely replaces; `notes` in the
-    order of an answer, `replaced`: {number of a newer note: numbers of older ones}. Notes of
-    `branches` precede none of others.
+    """Put a newer note before the older ones that it outdates or whose value it names; `notes` in
+    the order of an answer. `is_rare`: whether few notes contain a stem. Notes of `branches` precede
+    none of others.
     """
     result = Arrangement(list(range(len(notes))))
-    question = read_question(query)
-    for newer, older in itertools.permutations(range(len(notes)), 2):
+    places = [at for at, note in enumerate(notes) if note.kind in KINDS]
+    if len(places) < 2:
+        return result
+    question, statements = read_question(query), {at: statement_of(notes[at]) for at in places}
+    for newer, older in itertools.permutations(places, 2):
         now, then = notes[newer], notes[older]
-        if then.kind not in KINDS or _age(now) <= _age(then) or _is_of_branch(now, then, branches):
+        if _age(now) <= _age(then) or _is_of_branch(now, then, branches):
             continue
-        if now.kind in KINDS and _is_outdated(now, then, question):
+        if _is_outdated(now, then, question):
             result.newer[then.number] = now.number
             result.put_before(newer, older)
-        elif then.number in replaced.get(now.number, ()):
+        elif not _is_foreign(now, then) and names_answer(
+            statements[newer], statements[older], question, is_rare
+        ):
             result.put_before(newer, older)
+            result.disagrees.setdefault(now.number, []).append(then.number)
     return result
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.newer.changes import KINDS, may_follow
-from cortex.memory.find.newer.successors import CONTRASTS, STORED, features_of, likely, reading_of, text_of
+from cortex.memory.find.newer.successors import STORED, features_of, likely, reading_of, text_of
 from cortex.memory.find.vectors import Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -26,14 +26,13 @@ LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 4
 #: notes with one of the stems that are read; nearest notes of which BY_VECTOR may be newer
 READ, NEAREST = 60, 12
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
-LIKELY, LIKELY_EACH, LIKELY_MAX = 0.004, 2, 3
+LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
 #: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
 #: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
-#: likelihood from which on the answer says that a note may be outdated; from which on the newer one
-#: comes first, if nothing speaks against it
-OUTDATED, REPLACED = 0.12, 0.48
+#: likelihood from which on the answer says that a note may be outdated
+OUTDATED = 0.1
 
 Pairs = list[tuple[int, int]]
 
@@ -122,13 +121,13 @@ def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str 
     """The features of the pairs, as `features_of`."""
     numbers = [note.number for note in notes]
     likeness = memory.vectors.likenesses(numbers)
-    return features_of(notes, pairs, likeness, memory.words.rarity_share, question)
+    near = memory.vectors.likenesses_to(question, numbers) if question else None
+    return features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
 
 
 class NewerNotes:
     """The rows of an answer with newer notes beside those that they may outdate: `notes`, and
-    `outdated`: {number of a newer note: numbers of the older ones}; `replaced`: those that it
-    surely replaces.
+    `outdated`: {number of a newer note: numbers of the older ones}.
     """
 
     def __init__(  # noqa: PLR0917
@@ -142,7 +141,6 @@ class NewerNotes:
     ) -> None:
         self.notes = list(hits)
         self.outdated: dict[int, list[int]] = {}
-        self.replaced: dict[int, list[int]] = {}
         notes, pairs = newer_pairs(memory, hits, mask, branches, past_notes)
         if not pairs:
             return
@@ -153,12 +151,7 @@ class NewerNotes:
             similar = likely({name: features[name] for name in STORED})
             likelihoods = np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))
         self._bring(notes, _by_older(pairs, likelihoods))
-        against = np.maximum.reduce([features[name] for name in CONTRASTS]) > 0
-        self._say(
-            notes,
-            _by_older(pairs, values),
-            {pair for pair, is_so in zip(pairs, against, strict=True) if is_so},
-        )
+        self._say(notes, _by_older(pairs, values))
 
     def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
         """Put the likeliest newer notes of the first hits right behind them."""
@@ -173,12 +166,7 @@ class NewerNotes:
             behind = self.notes.index(notes[old]) + 1
             self.notes[behind:behind] = brought
 
-    def _say(
-        self,
-        notes: Sequence[Note],
-        newer: dict[int, list[tuple[float, int]]],
-        against: Collection[tuple[int, int]],
-    ) -> None:
+    def _say(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
         """Note the likeliest newer note of each row, if one of the two is among the first."""
         first = {note.number for note in self.notes[:LOOKED_AT]}
         shown = {note.number for note in self.notes}
@@ -187,8 +175,6 @@ class NewerNotes:
             pair = notes[old].number, notes[new].number
             if value >= OUTDATED and pair[1] in shown and first.intersection(pair):
                 self.outdated.setdefault(pair[1], []).append(pair[0])
-                if value >= REPLACED and (old, new) not in against:
-                    self.replaced.setdefault(pair[1], []).append(pair[0])
 
 
 def _by_older(pairs: Pairs, values: Array) -> dict[int, list[tuple[float, int]]]:

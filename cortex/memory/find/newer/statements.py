@@ -258,6 +258,16 @@ def read_question(query: str) -> Question:
     return Question(words, subjects, bool(_WHETHER.match(query)))
 
 
+def answer_of(note: Statement, question: Question) -> frozenset[str]:
+    """The stems of the note's title that may answer the question: those that it does not contain,
+    without numbers and units, and without the note's subject if the question names that.
+    """
+    units = stems(" ".join(unit for _, unit in note.measures))
+    subject = note.subject if note.subject & question.words else frozenset()
+    answer = note.title - question.words - LIGHT_STEMS - units - subject
+    return frozenset(stem for stem in answer if not is_number(stem))
+
+
 def denies(title: str) -> bool:
     return bool(_DENIAL.search(title))
 

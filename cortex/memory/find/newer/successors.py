@@ -14,22 +14,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from cortex.memory.find.newer.contrasts import (
-    asks_for_number,
-    has_other_subject,
-    is_bounded,
-    is_hearsay,
-    is_narrower,
-    lacks_number,
-    share_of_form,
-)
-from cortex.memory.find.newer.statements import BODY_CHARS, ended_values, read_question, statement_of
+from cortex.memory.find.newer.statements import BODY_CHARS, ended_values
 from cortex.memory.note import Note
 from cortex.memory.text import question_words
 from cortex.system.arrays import Array
 
-#: deviations of a cosine that count as 1
-SURE_DEVIATIONS = 6.0
+#: deviations of a cosine, and days between two notes, that count as 1
+SURE_DEVIATIONS, LONG_DAYS = 6.0, 60.0
+DAY_MS = 86_400_000
 #: kinds of notes that mostly report what happened
 _REPORTS = frozenset(("event", "observation"))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b")
@@ -39,60 +31,50 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
 STORED = {
-    "likeness": 0.57,
-    "of_older": 7.66,
-    "of_newer": -1.5,
-    "rarest": 6.09,
-    "reports": -0.41,
-    "ends": -1.12,
-    "ends_shared": 1.57,
+    "likeness": 0.56,
+    "of_older": 8.09,
+    "of_newer": -1.43,
+    "rarest": 5.06,
+    "reports": -0.56,
+    "ends": -1.33,
+    "ends_shared": 2.09,
 }
-#: the same for a question. kept: its stems that both notes have; kept_rarest: the rarest of them;
-#: value: the rarest shared stem that is neither of the question nor of the older one's subject;
-#: ends_other: something is no longer so that the older one does not name; mutual: of_older ×
-#: of_newer; number: the question asks for one and the newer note has another; the others as in
-#: contrasts.py
+#: the same for a question, with more features. age: time between the two notes; near: likeness of
+#: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
+#: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
+#: number is among the lost
 QUESTION = {
-    "of_older": 5.65,
-    "rarest": 4.76,
-    "reports": -1.07,
-    "kept": 3.99,
-    "kept_rarest": 2.34,
-    "value": 2.36,
-    "ends_other": -1.05,
-    "mutual": -7.16,
-    "number": 0.55,
-    "hearsay": -2.93,
-    "bounded": -1.47,
-    "other_subject": -0.36,
-    "number_lost": -1.33,
-    "narrower": -1.24,
-    "form": -1.66,
+    "likeness": 0.15,
+    "of_older": 1.57,
+    "of_newer": -2.99,
+    "rarest": 4.85,
+    "reports": -1.43,
+    "age": 4.3,
+    "ends": -1.02,
+    "ends_shared": 1.85,
+    "near": 2.19,
+    "kept": 5.84,
+    "lost": 1.45,
+    "value": 2.44,
+    "number_lost": -2.89,
 }
-#: features with which a newer note does not come first
-CONTRASTS = ("ends_other", "hearsay", "bounded", "other_subject", "number_lost", "narrower")
 #: constant terms
-STORED_BIAS, QUESTION_BIAS = -9.64, -10.52
+STORED_BIAS, QUESTION_BIAS = -9.19, -13.92
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The stems of a text, its numbers, the stems of values that it says are no longer so, and
-    whether it is hearsay or holds for a while.
-    """
+    """The stems of a text, its numbers, and the stems of values that it says are no longer so."""
 
     words: frozenset[str]
     numbers: frozenset[str]
     ended: frozenset[str]
-    hearsay: bool
-    bounded: bool
 
 
 @lru_cache(4_096)
 def reading_of(text: str) -> Reading:
     words = question_words(text) if text.strip() else ()
-    numbers = frozenset(_NUMBER.findall(text.lower()))
-    return Reading(frozenset(words), numbers, ended_values(text), is_hearsay(text), is_bounded(text))
+    return Reading(frozenset(words), frozenset(_NUMBER.findall(text.lower())), ended_values(text))
 
 
 def text_of(note: Note) -> str:
@@ -104,21 +86,22 @@ def likely(features: dict[str, Array]) -> Array:
     """float64 [pairs]: the likelihood that the newer note of a pair tells what became of the older
     one, and for features with a question, of what that asks for.
     """
-    weights, bias = (QUESTION, QUESTION_BIAS) if "kept" in features else (STORED, STORED_BIAS)
+    weights, bias = (QUESTION, QUESTION_BIAS) if "near" in features else (STORED, STORED_BIAS)
     values: Array = 1 / (1 + np.exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
     return values
 
 
-def features_of(
+def features_of(  # noqa: PLR0917
     notes: Sequence[Note],
     pairs: Sequence[tuple[int, int]],
     likeness: Array,
     rarity: Callable[[str], float],
     question: str = "",
+    near: Array | None = None,
 ) -> dict[str, Array]:
     """{feature: float64 [pairs]} of pairs of indices, the older note first. `likeness` [n, n]:
     deviations of two notes' cosine above that of unrelated ones; `rarity`: the weight of a stem, at
-    most 1.
+    most 1; `near` [n]: deviations of each note's cosine to the question; None for no question.
     """
     readings, of_question = [reading_of(text_of(note)) for note in notes], reading_of(question)
     at = {stem: place for place, stem in enumerate(sorted(frozenset().union(*(r.words for r in readings))))}
@@ -139,35 +122,18 @@ def features_of(
         "ends": np.array([bool(reading.ended) for reading in readings], float)[newer],
         "ends_shared": (ended[newer] & has[older]).any(axis=1).astype(float),
     }
-    if not question:
+    if near is None:
         return features
-    statements, asked = [statement_of(note) for note in notes], read_question(question)
-    subjects = np.zeros((len(notes), len(at)), bool)
-    for row, statement in enumerate(statements):
-        subjects[row, [at[stem] for stem in statement.subject if stem in at]] = True
+    happened = np.array([note.happened_at for note in notes])
+    days = np.maximum(0, happened[newer] - happened[older]) / DAY_MS
     is_asked = np.array([stem in of_question.words for stem in at], bool)
     total = sum(map(rarity, of_question.words)) or 1.0
-    features |= {
+    numbers = [reading.numbers & of_question.numbers for reading in readings]
+    return features | {
+        "age": np.minimum(1.0, np.log1p(days) / np.log1p(LONG_DAYS)),
+        "near": near[newer] / SURE_DEVIATIONS,
         "kept": (shared & is_asked) @ weights / total,
-        "kept_rarest": (shared * (weights * is_asked)).max(axis=1, initial=0.0),
-        "value": ((shared & ~is_asked & ~subjects[older]) * weights).max(axis=1, initial=0.0),
-        "ends_other": features["ends"] * (1 - features["ends_shared"]),
-        "mutual": features["of_older"] * features["of_newer"],
+        "lost": (has[older] & ~has[newer] & is_asked) @ weights / total,
+        "value": (shared * (weights * ~is_asked)).max(axis=1, initial=0.0),
+        "number_lost": np.array([bool(numbers[a] - readings[b].numbers) for a, b in pairs], float),
     }
-    wants_number = asks_for_number(question)
-    rows = []
-    for old, new in pairs:
-        two = statements[new], statements[old]
-        rows.append(
-            (
-                wants_number and not readings[new].numbers <= readings[old].numbers,
-                readings[new].hearsay,
-                readings[new].bounded,
-                has_other_subject(*two, asked),
-                lacks_number(*two, asked),
-                is_narrower(*two, asked),
-                share_of_form(*two),
-            )
-        )
-    names = ("number", "hearsay", "bounded", "other_subject", "number_lost", "narrower", "form")
-    return features | dict(zip(names, np.array(rows, float).reshape(-1, len(names)).T, strict=True))
