@@ -27,7 +27,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.tables import takes_fixtures
-from cortex.graph.resolution.calling.calls import Calls
+from cortex.graph.resolution.calling.calls import ROOT_NAME, Calls
 from cortex.graph.resolution.calling.fixtures import fixture_of
 from cortex.graph.resolution.calling.properties import Properties
 from cortex.graph.resolution.calling.targets import Targets
@@ -226,15 +226,19 @@ class _Resolver:
         if not self.project.named.get((self.rules.family, name)):
             return ""
         place = self.path, reference.scope, reference.at
-        owners = self.evaluator.evaluate(receiver, *place) if receiver else ()
-        if not owners and self._calls.is_outside(reference.chain):
+        if self._calls.is_outside(reference.chain) and not self._defines_root(receiver, place):
             return ""
         if not receiver:
             return "" if self.index.may_bind(name) or self.evaluator.scopes.lookup(name, *place)[0] else name
-        for owner in owners:
+        for owner in self.evaluator.evaluate(receiver, *place):
             if owner.tag == "ext" or any(v.tag == "ext" for v in self.evaluator.attribute(owner, name)):
                 return ""
         return name
+
+    def _defines_root(self, receiver: str, place: tuple[str, int, int]) -> bool:
+        """Return True if a receiver begins with a type of the project, without an import."""
+        root = ROOT_NAME.match(receiver)
+        return root is not None and bool(self.evaluator.scopes.lookup(root[0], *place)[0])
 
     def _resolve_reference(self, reference: Reference) -> Iterator[Edge]:
         # No table of methods: each would refer to this object, which would then hold the whole

@@ -26,7 +26,7 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import CERTAIN
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-_ROOT = re.compile(r"[^.\[\]():]+")
+ROOT_NAME = re.compile(r"[^.\[\]():]+")
 #: tags of instances, and of definitions
 _TYPED = frozenset({"inst", "def"})
 
@@ -270,7 +270,7 @@ class Calls:
         It begins with a global that the file does not bind (`console`, `JSON`), or with a type that
         the project does not define (`Math`).
         """
-        root = _ROOT.match(chain.lstrip(ROOT_MARK))
+        root = ROOT_NAME.match(chain.lstrip(ROOT_MARK))
         name = root[0] if root else "?"
         if name[0] in "?#" or name in self.rules.self_names | self.rules.super_names | self.rules.type_names:
             return False

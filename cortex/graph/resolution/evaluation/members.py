@@ -188,8 +188,9 @@ class Members:
         """Return Ruby's members of one name that are class methods (`static`), or that are not, of
         the nearest type that has any.
         """
-        if not (values := self.member(owner, name)):
-            return ()
+        values = self.member(owner, name)
+        if not values or name[:1].isupper():  # constants are of no kind
+            return values
         if matching := self._drop_other_kind(values, static=static):
             return matching
         above = self.supertypes.of(owner)
