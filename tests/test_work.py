@@ -477,7 +477,7 @@ def files_looked_at(root, monkeypatch, number):
     config.chunks_dir.mkdir(parents=True, exist_ok=True)
     config.graph_dir.mkdir(parents=True, exist_ok=True)
     looked, watcher = [], WatcherWorker(config)
-    wait, left = watcher._following.wait, iter(range(number))
+    wait, left = watcher.folder_events.wait, iter(range(number))
     for module, name, look in (
         (chunk_files, "files_in", chunk_files.files_in),
         (graph_files, "files_in", graph_files.files_in),
@@ -503,17 +503,17 @@ def files_looked_at(root, monkeypatch, number):
             write_state(config, state="idle" if at + 1 == number else "indexing", done=at + 1, total=number)
         wait(0.0)
 
-    monkeypatch.setattr(watcher._following, "wait", go_on)
-    watcher._builder._manager.wait_s = watcher._builder._graph._wait_s = 3600.0
+    monkeypatch.setattr(watcher.folder_events, "wait", go_on)
+    watcher.builder._manager.wait_s = watcher.builder._graph._wait_s = 3600.0
     try:
-        watcher._follow()
-        while len(watcher._builder.current.graph_files) < number:
-            watcher._publish_all(SilentAnnouncer())
+        watcher.follow()
+        while len(watcher.builder.current.graph_files) < number:
+            watcher.publish_all(SilentAnnouncer())
             watcher._wait_for_change()
-        assert watcher._builder.current.rows == number
+        assert watcher.builder.current.rows == number
     finally:
-        watcher._following.close()
-        watcher._builder.close()
+        watcher.folder_events.close()
+        watcher.builder.close()
     return sum(looked)
 
 
@@ -530,13 +530,13 @@ def test_a_first_index_looks_at_each_file_a_bounded_number_of_times(tmp_path, mo
 def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, monkeypatch):
     watcher, waits = WatcherWorker(large), []
     try:
-        while watcher._builder.refresh() is not None:
+        while watcher.builder.refresh() is not None:
             pass
-        watcher._builder.tidy()
-        watcher._follow()
-        watcher._following.wait(0.0)
-        watcher._following.changed = False
-        wait = watcher._following.wait
+        watcher.builder.tidy()
+        watcher.follow()
+        watcher.folder_events.wait(0.0)
+        watcher.folder_events.changed = False
+        wait = watcher.folder_events.wait
 
         def waited(seconds):
             waits.append(seconds)
@@ -544,14 +544,14 @@ def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, mo
                 watcher._stop.set()
             wait(0.0)
 
-        monkeypatch.setattr(watcher._following, "wait", waited)
+        monkeypatch.setattr(watcher.folder_events, "wait", waited)
         watcher._has_changed_files()
         assert min(waits) > RESTING_S - 1
-        watcher._published_at, watcher._round_s = 0.0, 0.02  # as in a large project
+        watcher.published_at, watcher._round_s = 0.0, 0.02  # as in a large project
         assert watcher._look_s() > 3 * RESTING_S
     finally:
-        watcher._following.close()
-        watcher._builder.close()
+        watcher.folder_events.close()
+        watcher.builder.close()
 
 
 def test_an_indexer_that_rests_waits_for_the_system_and_not_for_a_clock(tmp_path):

@@ -65,13 +65,13 @@ class WatcherWorker:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._identity = Identity("watcher", __version__, config.hash())
-        self._builder = Builder(config)
-        self._following = FolderEvents(config)
+        self.builder = Builder(config)
+        self.folder_events = FolderEvents(config)
         self._stop = threading.Event()
         self._fault = ""
         #: time of the last publish (monotonic), or of the start, for the process before may have
         #: left unused files; 0: nothing to release since
-        self._published_at = time.monotonic()
+        self.published_at = time.monotonic()
         #: whether memory was released since
         self._has_released = False
         self._growth = Growth()
@@ -94,10 +94,10 @@ class WatcherWorker:
     def close(self) -> None:
         """Stop after the current publish."""
         self._stop.set()
-        self._following.stop()
+        self.folder_events.stop()
         self._thread.join()
-        self._following.close()
-        self._builder.close()
+        self.folder_events.close()
+        self.builder.close()
 
     def reload(self) -> bool:
         return False
@@ -106,12 +106,12 @@ class WatcherWorker:
         return self._should_restart
 
     def status(self) -> Status:
-        generation = self._builder.current
+        generation = self.builder.current
         info = generation.status() | {
-            "watching": "events" if self._following.by_events else "polling",
-            "warnings": list(self._builder.warnings),
+            "watching": "events" if self.folder_events.by_events else "polling",
+            "warnings": list(self.builder.warnings),
             "foreign_files": self._foreign_files(),
-            "set_aside": self._builder.set_aside,
+            "set_aside": self.builder.set_aside,
             "fault": self._fault or self._seal_fault or self._slowness(),
         }
         return self._identity.status(generation.number, info)
@@ -146,8 +146,8 @@ class WatcherWorker:
     def _foreign_files(self) -> list[str]:
         """List other programs' chunk files, also those that were not read."""
         prefixes = tuple(folder.prefix for folder in chunk_folders(self._config) if folder.others)
-        served = (name for name in self._builder.current.files if name.startswith(prefixes))
-        read = (name for name, maker in self._builder.generators.items() if maker != "cortex")
+        served = (name for name in self.builder.current.files if name.startswith(prefixes))
+        read = (name for name, maker in self.builder.generators.items() if maker != "cortex")
         return sorted({*served, *read})
 
     def _work(self) -> None:
@@ -158,11 +158,8 @@ class WatcherWorker:
             while not self._stop.is_set():
                 began_s = time.thread_time()
                 try:
-                    self._follow()  # first, for publishing does not end while changes follow each other
-                    self._publish_all(announcer)
-                    self._seal()
+                    self.step(announcer)
                     self._fault, retry_s = "", RETRY_S
-                    self._release_memory(time.monotonic())
                     self._round_s = time.thread_time() - began_s
                     self._wait_for_change()
                 except (OSError, ValueError, CortexError) as error:
@@ -174,16 +171,25 @@ class WatcherWorker:
             announcer.close()
             context.term()
 
-    def _publish_all(self, announcer: Announcer) -> None:
+    def step(self, announcer: Announcer) -> None:
+        """Watch the present folders, publish what has changed, and release memory: one round of the
+        thread, without its wait. Raises OSError, ValueError and CortexError of files.
+        """
+        self.follow()  # first, for publishing does not end while changes follow each other
+        self.publish_all(announcer)
+        self._seal()
+        self.release_memory(time.monotonic())
+
+    def publish_all(self, announcer: Announcer) -> None:
         """Refresh until nothing is left, or changes come; announce each new generation at once."""
         while not self._stop.is_set():
-            number = self._builder.current.number
+            number = self.builder.current.number
             started = time.monotonic()
             with self._timed_work():
-                generation = self._builder.refresh()
+                generation = self.builder.refresh()
             if generation is None:
                 return
-            self._published_at, self._has_released = time.monotonic(), False
+            self.published_at, self._has_released = time.monotonic(), False
             self._unsealed = True
             self._growth.work()
             if generation.number != number:
@@ -196,7 +202,7 @@ class WatcherWorker:
                     1000 * (time.monotonic() - started),
                 )
             with self._timed_work():
-                self._builder.tidy()
+                self.builder.tidy()
                 self._seal()
             if not generation.backlog and self._rests < RESTS_MAX and self._changes_within(REST_S):
                 self._rests += 1
@@ -220,25 +226,25 @@ class WatcherWorker:
         else:
             self._unsealed, self._seal_fault = False, ""
 
-    def _release_memory(self, now: float) -> None:
+    def release_memory(self, now: float) -> None:
         """Release memory after some time without a publish, also while the indexer resolves names
         or an index is built, when other processes need it most. Later remove unused files. Memory
         that cannot be released otherwise is released by a restart.
         """
-        if not self._published_at:
+        if not self.published_at:
             return
-        quiet_s = now - self._published_at
+        quiet_s = now - self.published_at
         if quiet_s >= QUIET_S and not self._has_released:
             self._has_released = True
             with self._timed_work():
-                self._builder.release()
+                self.builder.release()
             self._should_restart = (
-                self._may_begin_anew and not self._builder.has_begun() and self._growth.is_large()
+                self._may_begin_anew and not self.builder.has_begun() and self._growth.is_large()
             )
-        if quiet_s >= SETTLED_S and not self._builder.is_busy():
-            self._published_at = 0.0
+        if quiet_s >= SETTLED_S and not self.builder.is_busy():
+            self.published_at = 0.0
             with self._timed_work():
-                self._builder.release(settled=True)
+                self.builder.release(settled=True)
             self._should_restart = self._may_begin_anew and self._growth.is_too_much()
 
     @property
@@ -248,13 +254,13 @@ class WatcherWorker:
 
     def _changes_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
-        while not (self._following.changed or self._stop.is_set()) and time.monotonic() < until:
-            self._following.wait(until - time.monotonic())
-        return self._following.changed
+        while not (self.folder_events.changed or self._stop.is_set()) and time.monotonic() < until:
+            self.folder_events.wait(until - time.monotonic())
+        return self.folder_events.changed
 
-    def _follow(self) -> None:
-        self._following.published_changed = False
-        self._following.follow(self._builder.folders)
+    def follow(self) -> None:
+        self.folder_events.published_changed = False
+        self.folder_events.follow(self.builder.folders)
 
     def _wait_for_change(self) -> None:
         """Return after a burst of events and `debounce_ms` of silence, or when the next scan is
@@ -262,12 +268,12 @@ class WatcherWorker:
 
         Changes are built before the silence is over, so that only publishing remains.
         """
-        if self._builder.is_waiting():
+        if self.builder.is_waiting():
             self._wait_for_more()
             return
         if not self._has_changed_files():
             return
-        following = self._following
+        following = self.folder_events
         debounce_s = self._config.server.debounce_ms / 1000
         first = time.monotonic()
         prepared, prepared_for = 0, 0.0
@@ -281,8 +287,8 @@ class WatcherWorker:
                 left_s -= (1 - PREPARED_SHARE) * debounce_s
                 if left_s <= 0:
                     with self._timed_work():
-                        built = self._builder.prepare()
-                    if self._builder.is_waiting():
+                        built = self.builder.prepare()
+                    if self.builder.is_waiting():
                         self._wait_for_more()
                         return
                     prepared += 1
@@ -295,13 +301,13 @@ class WatcherWorker:
         """Return when a scan of all files is worth it: enough of them have changed since the last
         one, the run is at a point without waiting changes, or the time is over.
         """
-        following = self._following
+        following = self.folder_events
         following.change_count = 0.0
-        enough, until = max(1.0, self._builder.file_count * WORTH_SHARE), time.monotonic() + WORTH_S
+        enough, until = max(1.0, self.builder.file_count * WORTH_SHARE), time.monotonic() + WORTH_S
         while following.change_count < enough and time.monotonic() < until and not following.has_marks:
             if following.indexer_reported or not following.by_events:
                 following.indexer_reported = False
-                if not self._builder.is_patient():
+                if not self.builder.is_patient():
                     break
             if self._stop.wait(GATHER_S):
                 break
@@ -310,11 +316,11 @@ class WatcherWorker:
 
     def _has_changed_files(self) -> bool:
         """Whether chunk files have changed; False if a scan is due, or another event needs one."""
-        following = self._following
+        following = self.folder_events
         until = time.monotonic() + self._look_s()
         while not following.changed:
             left_s = until - time.monotonic()
-            if left_s <= 0 or self._stop.is_set() or self._is_to_be_looked_at():
+            if left_s <= 0 or self._stop.is_set() or self.is_to_be_looked_at():
                 return False
             following.wait(left_s)
         return True
@@ -323,26 +329,26 @@ class WatcherWorker:
         """Return the seconds until the next scan by the clock: longer for more files, but only when
         idle, and only if the system reports all changes.
         """
-        if self._builder.is_busy():
+        if self.builder.is_busy():
             return BLIND_LOOK_S
-        look_s = self._following.look_s
-        if self._published_at or not self._following.by_events:
+        look_s = self.folder_events.look_s
+        if self.published_at or not self.folder_events.by_events:
             return look_s
         return paced(look_s, self._round_s, LOOK_SHARE, LOOK_MAX_S)
 
-    def _is_to_be_looked_at(self) -> bool:
+    def is_to_be_looked_at(self) -> bool:
         """Whether to scan: after damage, the indexer's advance, or another process's writing."""
-        following = self._following
+        following = self.folder_events
         if following.has_marks:
             following.has_marks = False
             return True
         if following.indexer_reported:
             following.indexer_reported = False
-            if self._builder.is_behind():
+            if self.builder.is_behind():
                 return True
         if following.published_changed:  # mostly by this process
-            self._follow()
-            return self._builder.was_changed()
+            self.follow()
+            return self.builder.was_changed()
         return False
 
 

@@ -15,14 +15,16 @@ from workers.watcher import WatcherWorker
 def test_the_watcher_sees_both_folders_by_events_as_soon_as_they_are_there(config):
     watcher = WatcherWorker(config)
     try:
-        watcher._follow()
-        assert {config.chunks_dir, config.graph_dir} & set(watcher._following._watched) == {config.chunks_dir}
+        watcher.follow()
+        assert {config.chunks_dir, config.graph_dir} & set(watcher.folder_events._watched) == {
+            config.chunks_dir
+        }
         config.graph_dir.mkdir(parents=True)
-        watcher._follow()
-        assert {config.chunks_dir, config.graph_dir} <= set(watcher._following._watched)
+        watcher.follow()
+        assert {config.chunks_dir, config.graph_dir} <= set(watcher.folder_events._watched)
     finally:
-        watcher._following.close()
-        watcher._builder.close()
+        watcher.folder_events.close()
+        watcher.builder.close()
 
 
 def test_a_graph_file_of_a_foreign_program_is_served(config):

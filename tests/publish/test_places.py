@@ -204,18 +204,18 @@ def test_the_watcher_sees_the_folders_in_the_project_too_and_no_link(project, tm
     (project.root / ".cortex" / "graph").symlink_to(tmp_path / "elsewhere")
     watcher = WatcherWorker(project)
     try:
-        watcher._follow()
+        watcher.follow()
         watched = {
-            path for path in watcher._following._watched if path.is_relative_to(project.root / ".cortex")
+            path for path in watcher.folder_events._watched if path.is_relative_to(project.root / ".cortex")
         }
         assert watched == {project.root / ".cortex" / "chunks"}
-        assert tmp_path / "elsewhere" not in watcher._following._watched
-        while watcher._builder.refresh() is not None:
+        assert tmp_path / "elsewhere" not in watcher.folder_events._watched
+        while watcher.builder.refresh() is not None:
             pass
         assert watcher.status().info["foreign_files"] == [".cortex/chunks/theirs.json"]
     finally:
-        watcher._following.close()
-        watcher._builder.close()
+        watcher.folder_events.close()
+        watcher.builder.close()
 
 
 def test_a_cache_inside_the_project_is_not_indexed(project, monkeypatch):
