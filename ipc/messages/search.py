@@ -24,7 +24,7 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Reply with float32 [len(texts), dimensions], unit length; `model`: embedder's identity."""
+    """Reply. `vectors`: float32 [len(texts), dimensions], unit length; `model`: their identity."""
 
     model: str
     vectors: Array

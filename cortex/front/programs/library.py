@@ -208,7 +208,7 @@ class Cortex:
 
 
 def _serve(data: DataFolder) -> Serving:
-    """Serve the store in a thread, to all of the user's processes. Raises Misconfigured."""
+    """Serve the store in a thread, for the user's processes; Misconfigured if another does."""
     from cortex.memory.serving import open_worker
 
     open_runtime(data)
