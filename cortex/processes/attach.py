@@ -90,7 +90,7 @@ class Attachment:
         return self._writer is not None and not self.problem
 
     async def open(self) -> None:
-        """Connect; start a set if none runs, and anew at its end. Raises as `_connect`."""
+        """Connect; start a set if none runs, and at its end. Raises Misconfigured, Unavailable."""
         await self._connect(first=True)
         if self.problem not in ("", RESTART) and self._start and self._reader is not None:
             await self._take_over(self._reader)

@@ -71,9 +71,7 @@ class Mirror:
     listed: SealedList = field(default_factory=SealedList)
 
     def read(self) -> SealedList:
-        """Read the list of sealed files. Raises Damaged if this key did not seal it
-        here, OSError.
-        """
+        """Read the list of sealed files. Raises OSError, Damaged if not sealed here by this key."""
         plain = io.BytesIO()
         try:
             with files.open_ours(self.store / LIST) as file:

@@ -14,7 +14,7 @@ DEPTH_MAX = 8
 
 
 def parse(path: Path, raw: bytes) -> Any:
-    """Parse the bytes of the file at `path`. Raises Misconfigured if they are no such YAML."""
+    """Parse the bytes of the file at `path`. Raises Misconfigured if not YAML of this kind."""
     try:
         return yaml.load(raw.decode("utf-8"), _Loader)  # noqa: S506 - a restricted SafeLoader
     except UnicodeDecodeError as error:

@@ -48,7 +48,7 @@ def common_dir(folder: Path) -> Path:
 
 
 def resolve_pointer(folder: Path, raw: bytes) -> Path:
-    """Return the path in a file of git, from `folder`; blanks belong to it. Raises OSError."""
+    """Return the path in a git file, from `folder`, with blanks. Raises OSError if invalid."""
     try:
         return (folder / os.fsdecode(raw.removeprefix(b"gitdir: ").rstrip(b"\r\n"))).resolve()
     except (ValueError, RuntimeError) as error:  # a NUL in the path, a loop of links

@@ -125,7 +125,7 @@ class Commits:
         return commit.summary if commit.is_certain else ""
 
     def tell_each(self, path: str, lines: Sequence[str]) -> list[str]:
-        """Return `tell` of each line of the file as it is now; no lines where it has no result."""
+        """Return `tell` for each line of the file as it is now; [] while it has no result."""
         file = self._find(path)
         if file is None:
             return []
@@ -168,7 +168,7 @@ class Commits:
             return ""
 
     def _first_unknown(self, head: str) -> str:
-        """Return the first wanted file without a result, or "". The caller holds the lock."""
+        """Return the first file to blame without a result, or "". The caller holds the lock."""
         now = time.monotonic()
         for path in self._wanted:
             key = head, path

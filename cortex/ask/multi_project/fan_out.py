@@ -82,7 +82,9 @@ class FanOut:
         return None if others or name.startswith(OF) else name
 
     def stale(self, files: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-        """Return turn → those of `files` (turn, path in its workers) that differ there."""
+        """Return turn → those of `files` (turn, path in its workers) that differ from its
+        generation.
+        """
         paths: dict[str, list[str]] = {name: [] for name in self.turns}
         for name, path in files:
             paths[name].append(path)

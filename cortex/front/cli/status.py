@@ -160,7 +160,7 @@ def join_size_faults(warnings: Iterable[str]) -> list[str]:
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:
-    """Return other programs' chunk files by the watcher, and their files served in the project."""
+    """Return chunk files that the watcher reports, and others' files served in the project."""
     folders = (*chunk_folders(config), *graph_folders(config))
     prefixes = tuple(folder.prefix for folder in folders if folder.others)
     served = (name for name in (*generation.files, *generation.graph_files) if name.startswith(prefixes))

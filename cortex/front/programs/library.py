@@ -208,7 +208,9 @@ class Cortex:
 
 
 def _serve(data: DataFolder) -> Serving:
-    """Serve the store in a thread, for the user's processes; Misconfigured if another does."""
+    """Serve the store in a thread of this process, to all processes of the user. Raises
+    Misconfigured when another process serves it.
+    """
     from cortex.memory.serving import open_worker
 
     open_runtime(data)
