@@ -181,7 +181,7 @@ class Client:
         )
 
     async def _choose(self, worker: str, until: float, *, sent: bool) -> _Replica:
-        """Return the next connected replica of `worker`, after a wait. Raises Silent."""
+        """Return the next connected replica, waiting for one until then. Raises Silent."""
         while True:
             replicas = self._registered(worker)
             ready = [replica for replica in replicas if replica.connected.is_set()]

@@ -65,7 +65,9 @@ def _kind_of(cls: type) -> _Kind:
 def encode(
     message: Message, request: int = 0, deadline: float = 0.0, *, max_bytes: int = MESSAGE_BYTES_MAX
 ) -> bytes:
-    """Return the frame of `message`. Raises TooLarge above `max_bytes`, TypeError for dtypes."""
+    """Return the frame of `message`. Raises TooLarge above `max_bytes`, TypeError for an array of a
+    dtype without wire form.
+    """
     name = type(message).__name__
     kind = _kind_of(_CLASSES[name])
     raw: list[Frame] = []
@@ -106,7 +108,7 @@ def _read_envelope(frame: Frame) -> tuple[int, float, int, int]:
 
 
 def decode(frame: Frame) -> Message:
-    """Return the message in `frame`, with types checked. Raises BadRequest for a field."""
+    """Return the message, all types checked. Raises BadRequest, naming kind and field."""
     _, _, kind_end, body_end = _read_envelope(frame)
     name = bytes(frame[_ENVELOPE.size : kind_end]).decode("ascii", "replace")
     if name not in _CLASSES:

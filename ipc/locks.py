@@ -131,7 +131,9 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
 
 
 def holder_of(path: str | os.PathLike[str]) -> int | None:
-    """Return the process with the lock of `path` (0: unknown), or None if nobody has it."""
+    """Return the number of the process that holds the lock of `path` (0 if unknown or in another
+    namespace), or None if no process does.
+    """
     try:
         descriptor = _open(path, os.O_RDONLY)
     except OSError:

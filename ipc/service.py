@@ -146,7 +146,9 @@ class Serving:
     """
 
     def __init__(self, name: str, make: Callable[[], Worker], runtime_dir: Path) -> None:
-        """`make` runs in the thread, under the lock. Raises its errors, and as `hold_place`."""
+        """`make` is called in the thread, after the lock was taken. Raises its errors, and Occupied
+        as `hold_place` does.
+        """
         self._place = hold_place(runtime_dir, f"{name}.0")
         self._make, self._folder, self._path = make, runtime_dir, runtime_dir / f"{name}.0.sock"
         self._stop = threading.Event()

@@ -322,7 +322,7 @@ class Freshness:
         return self._stems
 
     def saved_ns(self, path: str) -> int:
-        """Return when a file was saved that the indexer read, in ns; 0 for an unknown file."""
+        """Return when an indexed file was last saved, in ns of the epoch; 0 for an unknown file."""
         record = self._listing().files.get(path)
         return record.mtime_ns if record else 0
 

@@ -73,7 +73,7 @@ class MemoryContext:
     glance_s: float = GLANCE_S
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return a running set's answer within `glance_s`; None without one in time."""
+        """Return a running set's answer within `glance_s`, None without. Starts no set."""
         client = self.near.client() if self.near else None
         if self.near is None or client is None:
             return None
@@ -147,7 +147,7 @@ def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> StillStartin
 
 
 def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as valid JSON, without lone surrogates. Raises BadRequest."""
+    """Return valid JSON, without lone surrogates. Raises BadRequest for what JSON cannot hold."""
     try:
         orjson.dumps(arguments)
     except (orjson.JSONEncodeError, RecursionError):

@@ -55,7 +55,7 @@ def describe_left_out(config: Config, freshness: Freshness, path: str) -> str:
 
 
 def say_missing(config: Config, freshness: Freshness, path: str) -> str:
-    """Return why no indexed file has this path: it is left out, or the nearest paths."""
+    """Return a sentence why no indexed file has this path, or on the nearest paths."""
     if why := describe_left_out(config, freshness, path):
         return why
     near = nearest_paths(path, freshness.listed())

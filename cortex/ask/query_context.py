@@ -352,7 +352,7 @@ class Turn:
         return {name: await self.first_of(workers, request, kind, {}) for name, request in requests.items()}
 
     async def locate(self, places: Sequence[Place], *, bare: bool = True) -> Located:
-        """Return the chunks at `places`, from the text worker, or else from the vector worker."""
+        """Return the chunks at `places`, by the text or else the vector worker. Raises as `ask`."""
         request = Locate(tuple(places), generation=self.generation.number, bare=bare)
         located = await self.lane("text", request, Located)
         return located if located is not None else await self.ask("vector", request, Located)

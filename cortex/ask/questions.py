@@ -68,7 +68,9 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A question for relatives of a chunk, or of a file's line (0: the file), `limit` of a kind."""
+    """A question for the relatives of a chunk, or of a file at a line (0: the whole file). `limit`
+    counts each kind.
+    """
 
     file: str = ""
     line: int = 0

@@ -161,7 +161,7 @@ async def _find(context: QueryContext, fan_out: FanOut, question: Search) -> Sea
 
 
 async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
-    """Return the answer of detail "auto": the lines that answer, in the order of the files."""
+    """Answer detail "auto": the lines that answer, in the order of the ranking's files."""
     listed = await _rank(fan_out, question, context.config.fusion.bm25_weight)
     max_bytes = budget(question.max_tokens, context.config.server.answer_tokens)
     hits = listed.by_project()

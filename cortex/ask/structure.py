@@ -133,7 +133,9 @@ async def names(context: QueryContext, question: NameSearch) -> dict[str, Any]:
 async def _ask(
     context: QueryContext, question: GraphSearch | OutlineSearch | PatternSearch | NameSearch
 ) -> tuple[Turn, GraphHits]:
-    """Return the graph worker's reply; before the first generation one that says why."""
+    """Return the graph worker's reply; before the first generation a reply that says why it is
+    empty.
+    """
 
     async def make(turn: Turn) -> GraphHits:
         request = replace(question, generation=turn.generation.number)

@@ -78,7 +78,7 @@ def _read_model(config: Config, folder: ModelFolder) -> tuple[bytes, bytes, str]
 
 
 def check_onnx(config: Config) -> int:
-    """Raise errors that need no loading of the model; return its vectors' length, or 0."""
+    """Raise errors that need no loading; return the vectors' length, 0 if the folder has none."""
     return _check_folder(config)[1].dimensions
 
 
@@ -119,7 +119,9 @@ def _model_name(folder: ModelFolder) -> str:
 
 
 def _provider(device: str) -> tuple[str, dict[str, str]]:
-    """Return onnxruntime's name for `device`, and options. Raises Misconfigured without it."""
+    """Return onnxruntime's name for `device`, and its options. Raises Misconfigured for a device
+    that is missing.
+    """
     match = _DEVICE.fullmatch(device)
     if match is None:
         raise Misconfigured(

@@ -38,6 +38,8 @@ class Embedder(Protocol):
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a quarter of the letters that are no blanks: the usual count for code."""
+    """Return a quarter of the characters that are not blanks, rounded up: the usual token count of
+    code in sub-word models.
+    """
     blanks = text.count(" ") + text.count("\t") + text.count("\n")
     return (len(text) - blanks + 3) // 4

@@ -38,7 +38,9 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def identify(description: dict[str, Any], dimensions: int) -> tuple[str, int]:
-    """Return (identity, dimensions) of the cut model, or of the full one if untrained for it."""
+    """Return (identity, dimensions) of the model cut to `dimensions`; of the full model where it
+    was not trained for that prefix.
+    """
     if dimensions in description.get("prefixes", ()):
         return f"{description['name']}:{dimensions}@{description['hash']}", dimensions
     return f"{description['name']}@{description['hash']}", description["dimensions"]

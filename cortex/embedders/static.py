@@ -119,7 +119,9 @@ class StaticEmbedder(Shipped):
         )
 
     def _pieces(self, word: str) -> list[int]:
-        """Return the row of `word`, or of the longest known words that it consists of."""
+        """Return the row of `word`, or the rows of the longest vocabulary words into which it can
+        be cut, from left to right.
+        """
         row = self._rows.get(word)
         if row is not None:
             return [row]
@@ -138,7 +140,7 @@ class StaticEmbedder(Shipped):
         return rows
 
     def _sum(self, rows: list[int], ends: list[int], out: Array) -> None:
-        """Set `out` [texts, dimensions] to the weighted sums of texts' rows, ended at `ends`."""
+        """Set `out` [texts, dimensions] to weighted sums of distinct rows, ended by `ends`."""
         if not rows:
             return
         vocabulary = len(self._scale)

@@ -220,7 +220,7 @@ def _as_list(items: Mapping[str, Any], value: Any) -> Any:
 
 
 def _as_text(field: Mapping[str, Any], value: Any) -> Any:
-    """Return the value as a text; for an enum the member that it means, in any case and number."""
+    """Return the value as a text; for an enum its member, in any case, singular or plural."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = json.dumps(value)
     choices = field.get("enum")

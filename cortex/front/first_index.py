@@ -41,7 +41,7 @@ async def call_with_index(
     show: Show = show_nothing,
     wait_s: float = FIRST_INDEX_S,
 ) -> dict[str, Any]:
-    """Return the answer; if nothing was served, ask again after the first index."""
+    """Return the answer; if nothing was served, ask after the first index. Raises CortexError."""
     if link.freshness.serves(link.freshness.current()):
         return await link.call_patiently(tool, arguments, STARTED_S)
     answer = None
@@ -53,7 +53,9 @@ async def call_with_index(
 
 
 async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S, show: Show = show_nothing) -> bool:
-    """Wait until all is served, at most `patience_s`; False if it was, or will not be."""
+    """Wait until the whole project is served, at most `patience_s`. Return False at once where it
+    is served already, or will not be.
+    """
     freshness = link.freshness
     if freshness.serves_all(freshness.current()) or not _is_to_come(link):
         return False
@@ -68,7 +70,7 @@ async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S, show: 
 
 
 def _is_to_come(link: Link) -> bool:
-    """Whether an indexer runs or is about to: workers may start, and it has given no reason."""
+    """Whether an indexer runs or may start, and has not reported why it does not index."""
     state = link.freshness.progress()
     ended = bool(state.message) and not state.indexing
     return link.config.server.auto_index and not link.problem and not ended

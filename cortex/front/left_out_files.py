@@ -19,7 +19,7 @@ _PATH_CHARS_MAX = 1_000
 def name_left_out(
     context: QueryContext, arguments: Mapping[str, Any], answer: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the answer; an empty one says which file of the arguments is left out, and why."""
+    """Return the answer; in an empty one the "suggestion" says which file is left out, and why."""
     if not is_served(answer):
         return answer
     if not _is_empty(answer):

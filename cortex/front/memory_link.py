@@ -50,7 +50,7 @@ class MemoryLink:
         self._looked = -LOOK_S
 
     def context(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
-        """Return the context of a call with a deadline; its first operation asks for `caller`."""
+        """Return the context until `until` (monotonic); its first operation calls `caller`."""
         return MemoryContext(self.reach, until, caller, self, self._glance_s)
 
     def client(self) -> Client | None:
@@ -79,7 +79,9 @@ class MemoryLink:
             self._warming = asyncio.create_task(_connect(client))
 
     def was_silent(self) -> None:
-        """Skip memory for QUIET_S, so that not every call waits; not while it is connected to."""
+        """Skip memory for QUIET_S, so that not every call waits for it. Silence while it is being
+        connected to does not count.
+        """
         if self._warming is not None and not self._warming.done():
             return
         self._warming = None  # afterwards a new connection may be needed

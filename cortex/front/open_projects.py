@@ -120,7 +120,7 @@ class NamedProjects(ABC):
 
 
 class OpenProjects(NamedProjects):
-    """The project of `link`, and others opened at their first call; `roots`: the client's."""
+    """The project of `link`, others opened at their first call; `roots`: the client's folders."""
 
     def __init__(self, link: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own_link, self._roots, self._make = link, roots, make
@@ -255,7 +255,7 @@ class OpenProjects(NamedProjects):
 
 
 def _find_projects(roots: Sequence[Path], own_root: Path) -> dict[str, ProjectEntry]:
-    """Return name → project: the client's roots, the user's projects, packages of `own_root`."""
+    """Return name → project: client's roots, the user's, packages. Raises Misconfigured."""
     registered = {
         name: project for name, project in known_projects().items() if project.of in (None, own_root)
     }

@@ -70,7 +70,7 @@ def choose_projects(
 
 
 class OpenProject:
-    """A project of a front: its link from the first use on, its calls. For one event loop."""
+    """A project of a front: its link since the first use, its running calls. For one event loop."""
 
     def __init__(
         self, name: str, config: Config, make: Callable[[Config], Link], link: Link | None = None

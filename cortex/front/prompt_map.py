@@ -138,7 +138,7 @@ def decode_entries(frame: bytes) -> list[Any]:
 
 
 def _draw(entries: Iterable[dict[str, Any]]) -> str:
-    """Return each file's lines below its path, without characters that end the fence or a line."""
+    """Return files' lines below their paths, none with characters that could end fence or line."""
     by_file: dict[str, list[str]] = {}
     for entry in entries:
         line = f"{entry['start']}-{entry['end']}  {entry['name']}".rstrip().replace("</", "< /")

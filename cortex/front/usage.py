@@ -87,7 +87,7 @@ class Usage:
 
     @contextlib.contextmanager
     def count(self, tool: str, arguments: Any, *, agent: str = "") -> Iterator[CountedCall]:
-        """Count the call in the block; outcomes of other errors are "deadline" and "failed"."""
+        """Count the call in the block; errors but CortexError are "deadline" or "failed"."""
         call, began, code = CountedCall(), time.monotonic(), "ok"
         try:
             yield call

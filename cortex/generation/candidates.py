@@ -15,7 +15,7 @@ from ipc.messages.signals import END, FILE, ID_END, KIND, START
 def make_signals(
     rows: Rows, ordinals: Array, names: tuple[str, ...], values: Array, stats: dict[str, float]
 ) -> Signals:
-    """Return the signals `names` (`values` [names, m]) and EXTRA_SIGNALS of rows (i64 [m])."""
+    """Return signals `names` (`values` [names, m]) and EXTRA_SIGNALS of `ordinals` (i64 [m])."""
     columns = rows.columns
     files, file = np.unique(columns["path"][ordinals], return_inverse=True)
     ids, ends = _concatenate_ids(rows, ordinals)

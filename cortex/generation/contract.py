@@ -76,7 +76,7 @@ def _is_ours_cached(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG0
 
 
 def is_linked(folder: Path, root: Path) -> bool:
-    """Return whether `folder`, or one between it and the project's root, is a link."""
+    """Return whether `folder`, or one up to the root, is a link; False outside of the project."""
     if not folder.is_relative_to(root):
         return False
     parts = folder.relative_to(root).parts

@@ -64,7 +64,7 @@ def _others(index_dir: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def _last_change(folder: Path, paths: list[Path]) -> float:
-    """Return when the index's last file was written: each is a new entry of its folder."""
+    """Return when the last file was written, s since the epoch: each is new in its folder."""
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = files.names(folder) if paths[0] == folder else []

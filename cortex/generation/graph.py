@@ -150,7 +150,7 @@ def texts_of(segment: Segment, numbers: Array) -> list[str]:
 
 
 def nodes_of(segment: Segment, rows: Array) -> list[bytes]:
-    """Return the JSON of the nodes in these rows (i64 [m]) of a segment. Raises Damaged."""
+    """Return the JSON of the nodes at these rows (i64 [m]), in their order. Raises Damaged."""
     return _frames(segment, "node", _NODES).read_rows(rows)
 
 

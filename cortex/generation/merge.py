@@ -24,7 +24,9 @@ PORTION_ROWS = 4096
 
 
 def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
-    """Write the live rows of segments `which` as one; return (rows, rows with a vector)."""
+    """Write the live rows of segments `which` as one segment, with their keys; return (rows, rows
+    with a vector).
+    """
     segments = [rows.segments[at] for at in which]
     live = [rows.live[rows.starts[at] : rows.starts[at + 1]] for at in which]
     keys = np.concatenate([s.arrays["keys"][keep] for s, keep in zip(segments, live, strict=True)])

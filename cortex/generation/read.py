@@ -105,7 +105,7 @@ class Rows:
         )
 
     def extra_signals(self, ordinals: Array) -> Array:
-        """Return float32 [len(EXTRA_SIGNALS), m]: the rows' signals that no query changes."""
+        """Return float32 [len(EXTRA_SIGNALS), m]: signals at `ordinals`, equal for all queries."""
         return np.array([self.columns[name][ordinals] for name in EXTRA_SIGNALS], np.float32)
 
     def ids(self, ordinals: Array) -> list[str]:

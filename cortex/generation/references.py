@@ -48,7 +48,7 @@ class References:
         self._parts: dict[str, _FileReferences] = {}
 
     def write(self, name: str, segments: Collection[str]) -> None:
-        """Count over the graph `segments`; write the segment `name`. Raises Damaged, OSError."""
+        """Count over the graph `segments`; write `name`. Raises NotFound, Damaged, OSError."""
         self._parts = {
             segment: self._parts.get(segment) or _read_references(open_segment(self._folder / segment))
             for segment in segments

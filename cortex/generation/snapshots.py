@@ -118,7 +118,7 @@ class Snapshots(Generic[S]):
         return number in self._opened
 
     def get(self, number: int = 0) -> tuple[int, S]:
-        """Return (number, snapshot) of a generation, 0: the newest. Raises NotReady."""
+        """Return (number, snapshot) of `number`, 0: the newest. Raises NotReady if not open."""
         newest = not number and time.monotonic() - self._looked_at >= AGAIN_S
         if newest or (number not in self._opened and number != self.generation.number):
             self.reload()  # the client may have seen a newer CURRENT than this worker
@@ -134,7 +134,7 @@ class Snapshots(Generic[S]):
 
 
 def _has_same_content(generation: Generation, other: Generation) -> bool:
-    """Return whether one generation's reader can serve the other: but for counts and times."""
+    """Return whether one's reader can serve the other: they differ in counts and times alone."""
     return (
         generation.number,
         generation.segments,

@@ -22,7 +22,7 @@ DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row to write. `vector`: float32 [dimensions], unit length, or None; none in `chunk`."""
+    """One row. `vector`: float32 [dimensions] of unit length, or None; `chunk` has no embedding."""
 
     key: int
     chunk: dict[str, Any]

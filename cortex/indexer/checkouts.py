@@ -63,7 +63,7 @@ class Checkout:
         return tracked.paths, tracked.links, tracked.fault
 
     def rules(self, root: Path) -> tuple[Rules, ...]:
-        """Return the checkout's rules: of folders above, of `info/exclude`, of the user."""
+        """Return the rules of folders above the root, of `info/exclude`, of the user."""
         common = common_rules(self.common, prefix=self.prefix, depth=self.depth, folds=self.folds)
         between = rules_between(self.top, root, folds=self.folds) if self.prefix else ()
         return (*between, *common)

@@ -102,7 +102,7 @@ class _ChildTools:
 
 
 def serve() -> None:
-    """Run a child: answer tasks until standard input ends, or as nursery if a socket."""
+    """Run a child: answer tasks until input ends; the nursery instead if the input is a socket."""
     hosts.give_way(NICE)
     hosts.bound_memory(CHILD_BYTES_MAX)
     gc.disable()  # collecting between tasks is enough

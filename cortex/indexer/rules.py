@@ -21,7 +21,7 @@ FAULTS_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The ignore file `name` of a folder; `prefix`: from paths of the root to its paths."""
+    """The ignore file `name` of a folder; `prefix` leads from the root's paths to the folder's."""
 
     ignores: Ignores
     depth: int = 0

@@ -435,7 +435,7 @@ def _is_outdated(path: str, entry: Entry) -> bool:
 def _read_otherwise(
     manifest: Manifest, fresh: Collection[str], gone: Collection[str]
 ) -> dict[str, Candidate]:
-    """Return unchanged files that a changed file of encodings may alter: no UTF-8."""
+    """Return unchanged files that are not UTF-8, after a change of a file that names encodings."""
     if not any(path.rpartition("/")[2] in ENCODING_FILES for path in (*fresh, *gone)):
         return {}
     changed = {*fresh, *gone}

@@ -232,6 +232,7 @@ def read_kind(kind: str) -> str:
 
 
 def read_scope(scope: str) -> Scope:
+    """The scope, checked. Raises BadRequest."""
     if scope not in get_args(Scope):
         raise BadRequest(f"scope is {str(scope)[:40]!r}; it is project or global.")
     return cast("Scope", scope)

@@ -307,7 +307,7 @@ class MemoryWorker:
 
     @contextlib.contextmanager
     def _tolerate_outage(self) -> Iterator[None]:
-        """Postpone work of the clock while a memory server is away."""
+        """Postpone the clock's work while a memory server is away; callers get the error."""
         try:
             yield
         except Unavailable as error:

@@ -90,7 +90,7 @@ class Attachment:
         return self._writer is not None and not self.problem
 
     async def open(self) -> None:
-        """Connect, start a set if none runs, and again after its end. Raises CortexError."""
+        """Connect; start a set if none runs, and at its end. Raises Misconfigured, Unavailable."""
         await self._connect(first=True)
         if self.problem not in ("", RESTART) and self._start and self._reader is not None:
             await self._take_over(self._reader)
@@ -292,7 +292,7 @@ def run_supervisor(owner: Owner, *, http: bool = False) -> int:
 
 
 def run_once(owner: Owner, command: list[str]) -> int:
-    """Run `command` in the owner's sandbox on this terminal; return its exit code."""
+    """Run `command` in the sandbox; return its exit code. Raises Misconfigured, Unavailable."""
     from cortex.processes import sandbox
 
     check_start(owner)
@@ -419,7 +419,7 @@ def set_status(owner: Owner) -> dict[str, Any]:
 
 
 def spawn(owner: Owner) -> subprocess.Popen[bytes]:
-    """Start a supervisor that outlives us; of several the lock admits one, others end by 0."""
+    """Start a supervisor that outlives us. In a race the lock admits one; others end with 0."""
     open_folders(owner)
     path = _log_path(owner)
     trim_log(path)

@@ -175,7 +175,7 @@ def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool 
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in a sandbox: no tokens, none of other programs."""
+    """Return a sandbox's environment: no token, no others' variables; makes no further sandbox."""
     variables = {
         name: value
         for name, value in os.environ.items()

@@ -157,7 +157,7 @@ def check_project(config: Config) -> None:
 
 
 def _check_dimensions(config: Config) -> None:
-    """Raise Misconfigured for others' chunk files with vectors of another size."""
+    """Raise Misconfigured if others' chunk files have vectors of another size than configured."""
     with contextlib.suppress(OSError):
         folders = chunk_folders(config)
         for name in list(files_in(folders))[:METADATA_FILES_MAX]:

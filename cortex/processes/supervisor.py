@@ -438,7 +438,9 @@ class Supervisor:
             self._send(connection, self.status())
 
     def _add(self, name: object) -> bool:
-        """Start the process `name` unless it runs; False if unknown or at the set's end."""
+        """Start the process `name` if it does not run, again if it has failed; return False if the
+        name is unknown or the set is stopping.
+        """
         process = next(
             (candidate for candidate in self.spec.of_kind.processes if candidate.name == name), None
         )
@@ -463,7 +465,9 @@ class Supervisor:
         }
 
     def _end(self, listener: socket.socket) -> None:
-        """Stop all in order, release the lock, then close connections: fronts start anew."""
+        """Stop the processes in order, release the lock, then close the connections: the fronts can
+        start their next set at once.
+        """
         say(f"stopping: {self._reason or 'an error'}")
         self._selector.unregister(listener)
         listener.close()

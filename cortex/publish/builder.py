@@ -142,7 +142,9 @@ class Builder:
         return {name: (ref.size, ref.mtime_ns) for name, ref in refs.items()}
 
     def was_changed(self) -> bool:
-        """Return whether another program changed published files. Raises OSError in doubt."""
+        """Return whether another program changed the published files. Raises OSError that proves
+        nothing about a file.
+        """
         return self._lock.lost or bool(self._integrity.changed())
 
     def is_behind(self) -> bool:

@@ -146,7 +146,7 @@ def _read_bytes(path: Path, name: str) -> tuple[FileRef, bytes]:
 def _fill_chunks(
     chunk_file: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known_digests: Mapping[bytes, str]
 ) -> ChunkFile:
-    """Return `chunk_file` with its chunks, the newest of one id. Raises Damaged."""
+    """Return `chunk_file` with its chunks; of those with one id the newest. Raises Damaged."""
     out, unchanged = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
     warnings: list[str] = []
 

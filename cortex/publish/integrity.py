@@ -48,7 +48,9 @@ class IntegrityMonitor:
         self._quiet_until = 0.0
 
     def take_in(self, generation: Generation) -> None:
-        """Remember the files of `generation` and CURRENT, which must not change from now on."""
+        """Remember the files of `generation`, with CURRENT, as they are now: from here on they must
+        not change. No files for EMPTY.
+        """
         self._seals = read_seals(self._files(generation))
         self.folders = frozenset((self._dir, *(path.parent for path in self._seals)))
         self._current = generation if generation.number else None
@@ -59,7 +61,9 @@ class IntegrityMonitor:
             yield from engine.files(generation.tokens.get(name, ""))
 
     def changed(self) -> list[Path]:
-        """Return the files that have changed. Raises OSError where CURRENT is in doubt."""
+        """Return the files that have changed. Raises OSError when CURRENT cannot be read for a
+        reason that proves nothing about it.
+        """
         now = read_seals(self._seals)
         paths = [path for path, seal in self._seals.items() if now[path] != seal]
         return paths if self._is_current() else [self._dir / CURRENT, *paths]

@@ -122,7 +122,9 @@ def write_deleted(segments: Path, number: int, keys: Array, more: Sequence[int] 
 
 
 def _choose_small(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
-    """Return segments to merge: from the smallest up to one far larger than all before."""
+    """Return the segments to merge, in their order: from the smallest up, until one is far larger
+    than all smaller ones together.
+    """
     total, selected = 0, list[SegmentRef]()
     for ref in sorted(refs, key=lambda ref: ref.rows):
         large = ref.rows > limits.merge_ratio * total or total + ref.rows > limits.rows_max

@@ -56,7 +56,7 @@ class Presence:
 
 
 def keep_present(raw: bytes, presence: Presence) -> bytes:
-    """Return a graph file without the rows of missing files, or `raw` if there are none."""
+    """Return a graph file without rows of missing files; `raw` if none are, or it is no graph."""
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError:

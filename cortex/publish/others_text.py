@@ -145,7 +145,9 @@ def _range_of(body: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _is_same(text: str, lines: Sequence[str]) -> bool:
-    """Return whether a text is these lines, but for common indentation and blanks at ends."""
+    """Return whether a text is these lines, apart from common indentation, blanks at the ends of
+    lines and blank lines around them.
+    """
     return _normalised(text.splitlines()) == _normalised(lines)
 
 

@@ -47,7 +47,7 @@ _POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The meanings of a query: `first`, `otherwise` if that finds nothing, and its `note`."""
+    """A query's meanings: `first`; `otherwise` if it finds nothing; `note` on a literal `first`."""
 
     first: Parsed
     otherwise: Parsed | None = None

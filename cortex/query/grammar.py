@@ -19,7 +19,7 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class QueryParser:
-    """A pass over a query's tokens. `boolean`: an operator; `switches`: `case:yes`, …."""
+    """A pass over tokens. `boolean`: has operators; `switches`: names of `case:yes`, `word:yes`."""
 
     def __init__(self, query: str) -> None:
         self.boolean = False

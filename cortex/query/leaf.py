@@ -28,7 +28,9 @@ _POINTED_END = re.compile(r"(?:\\\W|[^\w\\()\].$|*+?}])\Z", re.ASCII)
 
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
-    """Return a leaf for `token` in field `name`, with its `suffix`. Raises BadQuery."""
+    """Return the leaf for `token` in field `name`; `suffix` is its `~2`, or the number of a
+    comparison. Raises BadQuery.
+    """
     if name == "start_line":
         return _line_range(token, suffix)
     match token.kind:

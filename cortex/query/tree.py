@@ -133,7 +133,7 @@ Node = Leaf | Anything | Not | Boost | And | Or
 
 
 def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
-    """Return the leaves that a match may hold, in order; with `excluded` also excluded ones."""
+    """Return leaves that a match may hold, left to right; with `excluded` also excluded ones."""
     match node:
         case Boost(child=child):
             return leaves(child, excluded=excluded)

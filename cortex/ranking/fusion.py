@@ -238,5 +238,5 @@ def _further_chunks(
 
 
 def _squash(total: float, positive: float) -> float:
-    """Map a sum of any size to 0-1, strictly rising; `positive`: the sum with 1 for each signal."""
+    """Map any sum to 0-1, strictly rising; `positive`: a file's sum with 1 for each good signal."""
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))

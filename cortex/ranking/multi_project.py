@@ -25,7 +25,7 @@ _NOT_LANES = ("references", "file_references", "foreign")
 
 
 def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:
-    """Join replies by project number: each lane's best `limit` chunks, None for none."""
+    """Join replies by project number: of each lane the best `limit` of all. None for no replies."""
     if not replies:
         return None
     every = _concatenate(replies, {})

@@ -121,6 +121,7 @@ def is_python_frame(line: str) -> bool:
 
 
 def is_frame(line: str) -> bool:
+    """Whether a line is only a frame."""
     return bool(_HEAD.match(line) or _FRAME.match(line.strip()))
 
 
@@ -135,7 +136,7 @@ def _is_local_page(url: str) -> bool:
 
 
 def _nearby_name(text: str, start: int, end: int) -> str:
-    """Return the function that a frame names before its place, or behind it (Ruby)."""
+    """Return the function named before a place, also on the line above, or behind it (Ruby)."""
     begin = text.rfind("\n", 0, start) + 1
     if match := _RUBY_IN.match(text, end):
         return match["name"]
@@ -148,7 +149,7 @@ def _nearby_name(text: str, start: int, end: int) -> str:
 
 
 def short_name(name: str | None) -> str:
-    """Return a name's last part: `main.(*Server).handle` → handle, `Store#load` → load."""
+    """Return the last part: `main.(*Server).handle` → handle, `Store#load` → load; "" if none."""
     if not name or name.startswith("<"):
         return ""
     parts = [piece for piece in re.split(r"::|[.#$/()*<>\s]+", name) if piece and not _HASH.fullmatch(piece)]

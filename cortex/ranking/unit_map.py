@@ -51,7 +51,9 @@ def is_named(scored: ScoredUnit, question: str) -> bool:
 
 
 def _is_copy(scored: ScoredUnit, question: str) -> bool:
-    """Whether a unit is built or only declares types, and the question does not name its file."""
+    """Whether a unit is of a built copy, or declares types alone, and the question does not ask for
+    its file.
+    """
     path = scored.unit["path"]
     is_cited = len(scored.values) > _LINE and scored.values[_LINE] > 0
     return is_unasked_copy(path, question) and not is_cited

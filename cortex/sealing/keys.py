@@ -307,7 +307,7 @@ def _add_store(path: Path, store: Path) -> None:
 
 
 def _renew_masters(base: Path, masters: list[Master]) -> list[Master]:
-    """Return the new master key and the last one; both stay until all are wrapped."""
+    """Return the new and the last master key; both stay until all keys are wrapped anew."""
     if len(masters) == 1:  # two: a rotation was interrupted
         keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
         masters = read_masters(masters[0].place)

@@ -71,7 +71,7 @@ class Mirror:
     listed: SealedList = field(default_factory=SealedList)
 
     def read(self) -> SealedList:
-        """Read the list of sealed files. Raises OSError, Damaged for another key."""
+        """Read the list of sealed files. Raises OSError, Damaged if not sealed here by this key."""
         plain = io.BytesIO()
         try:
             with files.open_ours(self.store / LIST) as file:
@@ -155,7 +155,7 @@ class Mirror:
         return Entry(name, path, number, size, info.st_mtime_ns, info.st_ino)
 
     def _replace(self, listed: SealedList) -> None:
-        """Replace the sealed list after its objects are flushed: it is never newer."""
+        """Replace the list, its objects flushed first: it is never newer than they are."""
         old = {entry.object for entry in self.listed.files.values()}
         for name in {entry.object for entry in listed.files.values()} - old:
             files.sync(self.store / OBJECTS / name)

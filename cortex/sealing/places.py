@@ -56,6 +56,7 @@ class SealedPlace:
 
 
 def sealed_base(cache: Path) -> Path:
+    """Return the folder of all sealed folders, in the user's cache."""
     return cache / "sealed"
 
 

@@ -127,7 +127,7 @@ def give_up_open(place: SealedPlace) -> None:
 
 @contextlib.contextmanager
 def _sole_user(place: SealedPlace) -> Iterator[None]:
-    """Run the `with` as the only user, without plain files. Raises Unavailable."""
+    """Run the `with` as sole user, without plain files. Raises Unavailable while it is in use."""
     make_base(place.base)
     with _turn_lock(place.base):
         _leave(place.base)
@@ -199,6 +199,7 @@ def give_up(place: SealedPlace) -> None:
 
 
 def open_folders() -> list[Path]:
+    """List the open plain folders."""
     try:
         base = plain_base()
         return [base / name for name in files.names(base) if (base / name / OPEN).is_file()]

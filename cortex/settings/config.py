@@ -108,7 +108,7 @@ class Config:
 
     @property
     def home(self) -> Path:
-        """The project's folder in the cache, in memory if sealed, with all that we make."""
+        """The project's folder in the cache, in memory if sealed: all our files are below it."""
         sealing = self.sealing
         return sealing.home if sealing else cache_home(self.root, self.root_id)
 
@@ -155,7 +155,9 @@ class Config:
 
     @property
     def store(self) -> Store | None:
-        """The store of an index shared by machines, None for an index that is here."""
+        """The store of an index that many machines share: this one has a copy of its small files
+        alone. None: the index is here.
+        """
         return self.plug.store if self.plug else None
 
     @property
@@ -406,7 +408,7 @@ def _person_layers(flags: Layer | None) -> list[tuple[str, Layer]]:
 
 
 def _find_plug(*layers: tuple[str, Layer]) -> Plug | None:
-    """Return the plug that the person's own `layers` choose, None for built-in engines."""
+    """Return the plug that the person's `layers` choose, None for ours. Raises Misconfigured."""
     chosen = [(source, {"engines": layer["engines"]}) for source, layer in layers if "engines" in layer]
     if not chosen:
         return None
@@ -474,7 +476,7 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
 
 
 def _with_off(section: str, fields: Any) -> Any:
-    """Return settings with the word for a bare `off`, which YAML reads as `false`."""
+    """Return the settings with a bare `off`, YAML's `false`, as the word where that is a value."""
     if section not in SECTIONS or not isinstance(fields, dict):
         return fields
     hints = get_type_hints(SECTIONS[section])

@@ -8,7 +8,7 @@ from cortex.system.errors import Misconfigured
 
 
 def read_reference(reference: str, setting: str) -> str:
-    """Return `reference`, or the variable's value for `$NAME`. Raises Misconfigured."""
+    """Return `reference`, or the value of `$NAME`. Raises Misconfigured if unset or empty."""
     if not reference.startswith("$"):
         return reference
     if secret := os.environ.get(reference[1:].strip("{}")):

@@ -27,7 +27,7 @@ def hash_of(settings: Mapping[str, str]) -> str:
 
 
 def say_differences(theirs: object, ours: Mapping[str, str]) -> str:
-    """Return the settings that differ, with both values; `theirs` are of another process."""
+    """Return settings that differ, with both values; "" for none. `theirs`: another process's."""
     if not isinstance(theirs, dict):
         return ""
     names = [name for name in sorted({*theirs, *ours}) if theirs.get(name) != ours.get(name)]

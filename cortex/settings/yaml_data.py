@@ -14,7 +14,7 @@ DEPTH_MAX = 8
 
 
 def parse(path: Path, raw: bytes) -> Any:
-    """Parse the bytes of the file at `path`. Raises Misconfigured for anything but such YAML."""
+    """Parse the bytes of the file at `path`. Raises Misconfigured if not YAML of this kind."""
     try:
         return yaml.load(raw.decode("utf-8"), _Loader)  # noqa: S506 - a restricted SafeLoader
     except UnicodeDecodeError as error:

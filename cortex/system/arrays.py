@@ -19,7 +19,9 @@ _DTYPES = frozenset({"|u1", "|i1", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f
 
 
 def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | memoryview]:
-    """Return ((dtype, shape), bytes) of array `name`. Raises TypeError for other dtypes."""
+    """Return ((dtype, shape), bytes) of array `name`. Raises TypeError for a dtype with no wire
+    form.
+    """
     import numpy as np
 
     array = np.ascontiguousarray(array)
@@ -30,7 +32,9 @@ def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | me
 
 
 def from_frame(name: str, dtype: Any, shape: Sequence[Any], data: memoryview) -> tuple[Array, int]:
-    """Return (array of `to_frame`, read-only; its bytes) from `data`. Raises ValueError."""
+    """Return (the array of `to_frame`, read-only; its bytes), read from the start of `data`. Raises
+    ValueError if it is none.
+    """
     import numpy as np
 
     if dtype not in _DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):

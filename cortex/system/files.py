@@ -70,7 +70,7 @@ def read_plain(path: Name, bytes_max: int) -> bytes:
 
 
 def read_ours(path: Name, bytes_max: int) -> bytes:
-    """Read a whole file as `open_ours` opens it; OSError above `bytes_max` bytes."""
+    """Read a file opened by `open_ours`. Raises OSError as it does, and above `bytes_max` bytes."""
     with open_ours(path) as file:
         if os.fstat(file.fileno()).st_size > bytes_max:
             raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
@@ -78,7 +78,7 @@ def read_ours(path: Name, bytes_max: int) -> bytes:
 
 
 def entries(folder: Name) -> dict[str, os.stat_result]:
-    """Return name → status of a folder's entries, also of links. Raises OSError."""
+    """Return name → status of entries, of a link its own. Raises OSError as `open_plain`."""
     with _open_folder(folder) as directory, os.scandir(directory) as listing:
         listed: dict[str, os.stat_result] = {}
         for entry in listing:
@@ -142,7 +142,7 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
 
 
 def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = None) -> None:
-    """Replace the content of `path` by `raw` with one rename. Raises OSError."""
+    """Replace `path` by `raw` with one rename, as `replacing` does. Raises OSError."""
     with replacing(path, sync=sync, mode=mode) as file:
         file.write(raw)
 
@@ -231,13 +231,13 @@ def remove(path: Name) -> None:
 
 
 def remove_empty(folder: Name) -> None:
-    """Remove an empty folder; anything else stays. Raises OSError in another's folder."""
+    """Remove an empty folder, nothing else. Raises OSError if its parent is another user's."""
     with _own_parent(folder) as (parent, name), contextlib.suppress(OSError):
         folder_operations.rmdir_in(parent, name)
 
 
 def remove_tree(path: Name) -> None:
-    """Remove a folder as `rm -r` does, of a link the link; missing is no error."""
+    """Remove a folder as `rm -r`, of a link the link; missing is no error. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         info = folder_operations.stat_in(folder, name)
         if not stat.S_ISDIR(info.st_mode):

@@ -48,7 +48,7 @@ def common_dir(folder: Path) -> Path:
 
 
 def resolve_pointer(folder: Path, raw: bytes) -> Path:
-    """Return the path in a file of git, blanks included. Raises OSError if invalid."""
+    """Return the path in a git file, from `folder`, with blanks. Raises OSError if invalid."""
     try:
         return (folder / os.fsdecode(raw.removeprefix(b"gitdir: ").rstrip(b"\r\n"))).resolve()
     except (ValueError, RuntimeError) as error:  # a NUL in the path, a loop of links
@@ -56,7 +56,7 @@ def resolve_pointer(folder: Path, raw: bytes) -> Path:
 
 
 def is_git_folder(folder: str, names: Collection[str] | None = None) -> bool:
-    """Whether a folder is `.git` or bare repository; `names`: its entries if known."""
+    """Whether a folder is a `.git` or a bare repository; `names`: its entries, None: look."""
     if names is not None and "HEAD" not in names:
         return False
     try:

@@ -82,7 +82,7 @@ def flags(*names: str) -> int:
 
 
 def lock(descriptor: int, *, shared: bool = False) -> None:
-    """Lock an open file until it is closed. Raises OSError if another's lock conflicts."""
+    """Lock an open file until it is closed, without waiting. Raises OSError at a conflict."""
     if WINDOWS:
         _lock_byte(descriptor, shared=shared, library=None)
         return
@@ -465,7 +465,7 @@ def give_way(nice: int) -> None:
 
 
 def allot(seconds: float) -> None:
-    """Send SIGPROF after so much processor time (0: never), where that is counted."""
+    """Send SIGPROF after so much more processor time (0: never), where that is counted."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -486,7 +486,7 @@ def allotted(seconds: float) -> Iterator[None]:
 
 
 def bound_memory(bytes_max: int, pid: int = 0) -> None:
-    """Limit the data segment of this process, on Linux of `pid`, where there is a limit."""
+    """Limit this process's data segment, on Linux also that of `pid`, where the system can."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

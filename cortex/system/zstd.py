@@ -47,7 +47,7 @@ def unpack(frame: bytes | memoryview, bytes_max: int) -> bytes:
 
 
 def head(file: BinaryIO, size: int) -> bytes:
-    """Return the first `size` bytes of a compressed file. Raises OSError, and ValueError."""
+    """Return at most the first `size` bytes, unpacked. Raises OSError, ValueError for no frame."""
     import zstandard
 
     try:
@@ -58,7 +58,7 @@ def head(file: BinaryIO, size: int) -> bytes:
 
 
 class Dictionary:
-    """Compress short byte strings, each readable without the others; in any threads."""
+    """Compress short byte strings, a frame each, readable without the others; in any threads."""
 
     def __init__(self, raw: bytes) -> None:
         """`raw` is a dictionary as zstd trains it."""

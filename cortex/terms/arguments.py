@@ -43,7 +43,7 @@ def struct_of(
 
 @dataclass(frozen=True, slots=True)
 class ArgumentFault:
-    """A fault: argument `name` is missing or unknown, or the value at `path` wrong by `why`."""
+    """A fault: argument `name` is missing or unknown, or the value at `path` is wrong: `why`."""
 
     what: Literal["missing", "unknown", "wrong"]
     path: str

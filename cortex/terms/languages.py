@@ -398,7 +398,7 @@ def canonical(name: str) -> str:
 
 
 def expand_language(name: str) -> tuple[str, ...]:
-    """Return the languages that `name` means: TypeScript has TSX; unknown: itself."""
+    """Return the languages that `name` means: TypeScript has TSX. An unknown name means itself."""
     language = canonical(name) or name.strip().lower()
     return (language, *_ALSO.get(language, ()))
 

@@ -25,7 +25,9 @@ BULK_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A default with bounds, to the nearest of which values go; refused if `strict`."""
+    """A default with its bounds. `strict`: other values are refused, else the nearest bound is
+    used.
+    """
 
     default: Any
     least: float

@@ -143,7 +143,7 @@ def plain_letters(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return `text` for the analyzer of words: `_` replaced, unspaced scripts spaced."""
+    """Return `text` for the analyzer: `_` replaced, characters of unspaced scripts spaced."""
     hidden = text.replace("_", UNDERSCORE)
     return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", plain_letters(hidden))
 
@@ -179,7 +179,7 @@ DERIVED, ODD = "\x01", "\x02"
 
 
 def terms_of(word: str) -> set[str]:
-    """Return a word's terms in the word table: itself in lower case, and its derived terms."""
+    """Return a word's terms: itself in lower case, with underscores, and its derived terms."""
     lower = lowered(word)
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
         if word.isalpha() and lower[1:] == word[1:]:

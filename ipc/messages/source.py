@@ -9,7 +9,7 @@ from ipc.messages.control import Blobs, repeatable
 
 @repeatable
 class SourceLines:
-    """Request to a worker for the indexed lines of `spans`: (path, first, last), inclusive."""
+    """Request to a worker for indexed lines: `spans` of (path, first, last), 1-based, inclusive."""
 
     spans: tuple[tuple[str, int, int], ...]
     generation: int = 0

@@ -96,7 +96,9 @@ class Commits:
         self._silent: dict[tuple[str, str], float] = {}
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Begin to blame the first of `paths` in a thread, unless all results are there."""
+        """Start blaming the first of `paths` in a thread, unless all results are there and HEAD has
+        not moved. Returns at once.
+        """
         mark = git.mark_of_head(self._root)
         with self._lock:
             self._wanted = list(dict.fromkeys(paths))[:FILES_MAX]
@@ -123,7 +125,7 @@ class Commits:
         return commit.summary if commit.is_certain else ""
 
     def tell_each(self, path: str, lines: Sequence[str]) -> list[str]:
-        """Return what `tell` returns for each line of the file as it is now; none without it."""
+        """Return `tell` for each line of the file as it is now; [] while it has no result."""
         file = self._find(path)
         if file is None:
             return []
@@ -166,7 +168,7 @@ class Commits:
             return ""
 
     def _first_unknown(self, head: str) -> str:
-        """Return the first wanted file without a result that may be blamed, or "". Needs a lock."""
+        """Return the first file to blame without a result, or "". The caller holds the lock."""
         now = time.monotonic()
         for path in self._wanted:
             key = head, path

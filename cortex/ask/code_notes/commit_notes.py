@@ -63,7 +63,7 @@ class CommitHistory:
             await self.import_new(tell)
 
     async def import_new(self, tell: Tell) -> int:
-        """Import the commits that memory lacks; return their number. Raises as `tell` does."""
+        """Import commits that memory lacks; return their number. Raises the errors of `tell`."""
         listed = await self._run_git("log", f"-{COMMITS}", "--no-merges", "--format=%H")
         commits = [line for line in listed.split("\n") if _HASH.fullmatch(line)]
         if not commits or commits[0] == self._head:

@@ -56,7 +56,7 @@ class TextLines:
         return None
 
     def changed_span(self, fingerprint: str, first: int, last: int) -> tuple[int, int]:
-        """Return the lines that changed among `first` to `last`, or the one at a removal."""
+        """Return the changed span within the lines; of mere removals the line at their place."""
         then = _split_marks(fingerprint.partition(":")[2])
         now = _split_marks(self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS])
         if not then:

@@ -45,7 +45,7 @@ class Renames:
         return now if now != path else ""
 
     def before(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return earlier name → the present one of `paths`, as of the last refresh."""
+        """Return earlier name → present one of `paths`, at the last refresh: asks git nothing."""
         if not self._after:
             return {}
         wanted = set(paths)

@@ -237,7 +237,9 @@ def _function_of(scored: ScoredUnit) -> Function:
 
 
 def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
-    """Return the chain, and beside it as many functions as fit when their variants count."""
+    """Return the chain, and beside it as many functions as keep the usual length of an answer when
+    their variants are counted.
+    """
     functions: list[Function] = []
     size = 0.0
     for at, function in enumerate(flow.functions):

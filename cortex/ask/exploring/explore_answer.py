@@ -47,7 +47,9 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An exploration before it is cut. `focus`: function → lines asked for; `bodies`: texts."""
+    """The result of an exploration before it is cut. `focus`: function id → lines of the question;
+    `bodies`: the texts that have been read.
+    """
 
     flow: Flow = field(default_factory=Flow)
     calls: Calls = field(default_factory=Calls)
@@ -290,7 +292,9 @@ def _name_callers(flow: Flow, users: Users) -> list[Answer]:
 
 
 def name_tests(tests: list[Answer], *, few: bool = False) -> list[Answer]:
-    """Return the tests that call the code, else that mention it, else with weaker reasons."""
+    """Return the tests that call the code, by file and name. Without such tests, those that mention
+    it, otherwise those with a weaker reason.
+    """
     tests = [test for test in tests if test["tests"] or "mentions" in test.get("why", ())] or tests
     entries: list[Answer] = []
     importing = [test["file"] for test in tests if test.get("why") == ["imports"]][IMPORTING_MAX:]

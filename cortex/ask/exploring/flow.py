@@ -121,7 +121,9 @@ def _connecting_calls(
 def _best_chain(
     values: Mapping[str, float], scores: Mapping[str, float], calls: Calls, named: Collection[str]
 ) -> list[str]:
-    """Return the chain of highest sum with scored ends, through one of `named` if any."""
+    """Return the simple chain with the highest sum of values and a scored function at both ends,
+    through one of `named` if there are any.
+    """
     following: dict[str, list[str]] = {}
     for caller, callee in _connecting_calls(values, scores, calls):
         following.setdefault(caller, []).append(callee)

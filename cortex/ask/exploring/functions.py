@@ -153,7 +153,7 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
 async def find_ways(
     turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, steps_max: int
 ) -> None:
-    """Add the shortest chains of calls between `pairs` of at most `steps_max` to `calls`."""
+    """Add the shortest chain of calls, of at most `steps_max`, for each pair. Raises NotReady."""
     answers = await ask_graph(turn, [GraphSearch("path", start.id, to=other.id) for start, other in pairs])
     for (start, _), way in zip(pairs, answers, strict=True):
         _add_way(start, way, calls, steps_max)
@@ -196,7 +196,7 @@ async def read_bodies(
 
 
 async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int, str]]:
-    """Return file → the indexed lines of the chunks at `places`. Raises as `read_bodies`."""
+    """Return file → number → indexed line of the chunks at `places`. Raises as `read_bodies`."""
     if not places:
         return {}
     located = await turn.locate(places)
@@ -215,7 +215,9 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
 
 
 async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
-    """Return each place's innermost definition, all of a whole file, none if not indexed."""
+    """Return for each place its innermost definition, or all definitions of a whole file; none
+    where the index has nothing. Raises NotReady.
+    """
     try:
         located = await turn.locate(places)
     except NotReady:
@@ -241,7 +243,7 @@ async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Funct
 
 
 async def find_file(turn: Turn, path: str) -> tuple[str, int]:
-    """Return (the one indexed file that `path` means, its last line), else ("", 0)."""
+    """Return (the one file that `path` means, its last line), else ("", 0). Raises NotReady."""
     request = Locate((Place(path),), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
     ends = {spot.hit.path: spot.hit.end_line for spot in located.spots if spot.whole} if located else {}

@@ -57,7 +57,7 @@ def asks_for_users(query: str) -> bool:
 
 
 async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
-    """Return the function that the graph knows by each name; none for unclear names."""
+    """Return the function of each name; none for an ambiguous or unknown one. Raises NotReady."""
     if not names:
         return []
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])

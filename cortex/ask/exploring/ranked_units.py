@@ -43,7 +43,7 @@ class RankedUnits:
 
 
 async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
-    """Return the ranked units of a question; None where the index has none."""
+    """Return the ranked units, None without units. Raises as `answer_with_code`, and NotReady."""
     if turn.context.config.store:  # a store holds no units: no lane is asked in vain
         return None
     reading = read_question(question.query)

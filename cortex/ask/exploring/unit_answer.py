@@ -67,7 +67,9 @@ Answer = dict[str, Any]
 
 
 async def answer_with_code(context: QueryContext, question: Search) -> Answer | None:
-    """Answer a question with a map and code; None without units in the index."""
+    """Answer a question with a map and code; None where the index has no units. Raises BadRequest,
+    and Unavailable when no lane can answer.
+    """
     question = question.checked()
     turn, answer = await context.attempt(lambda turn: _answer(turn, question))
     if answer is None and not turn.generation.number:

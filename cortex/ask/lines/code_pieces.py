@@ -48,7 +48,7 @@ _QUOTES = ('"""', "'''", 'r"""', "r'''")
 
 
 class Row(NamedTuple):
-    """A row of the outline: its first and last line, and the beginning of their code."""
+    """A row of the outline: its first and last line, and the beginning of their code, indented."""
 
     first: int
     last: int
@@ -203,7 +203,9 @@ def _add_blocks(
     max_bytes: int,
     bounds: Bounds,
 ) -> Pieces:
-    """Return pieces with the blocks that fit; `start`: those without, lines, signature."""
+    """Return the pieces with as many blocks as fit. `start`: the pieces without them, their lines,
+    and the signature's.
+    """
     pieces, shown, signature = start
     count = 0
     for block in best:
@@ -271,7 +273,7 @@ def _lines_in(body: Body, block: Block) -> set[int]:
 
 
 def _lines_around(body: Body, blocks: Sequence[Block], inner: Block) -> set[int]:
-    """Return lines around a block that are in no block inside, as `else:` and `}`."""
+    """Return the own lines of the blocks around a block, as `for each in all:`, `else:` and `}`."""
     lines: set[int] = set()
     for outer in blocks:
         if outer[2] < inner[2] and outer[0] <= inner[0] and inner[1] <= outer[1]:

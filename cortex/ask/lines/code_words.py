@@ -100,7 +100,9 @@ def _marks_of(language: str, comment: str) -> re.Pattern[str]:
 
 
 def only_code(path: str, text: str) -> str:
-    """Return a file with spaces for comments and strings; code inside of strings stays."""
+    """Return the text of a file of the same length and lines, with spaces in place of its comments
+    and strings; code inside of a string stays.
+    """
     language = language_of(path)
     holds, inside = _HOLDS.get(language.name), _INSIDE.get(language.name)
 

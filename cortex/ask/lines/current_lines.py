@@ -142,7 +142,7 @@ def _find_differing(turn: Turn, paths: Sequence[str] | dict[str, None]) -> list[
 
 
 def _read_files(root: str, paths: Sequence[str]) -> dict[str, list[str] | None]:
-    """Return path → the lines of the file; None for one that is gone, none for no text."""
+    """Return path → the file's lines; None for one that is gone; one without text is left out."""
     encodings = Encodings(root)
     return {path: read_file(root, path, encodings) for path in paths}
 

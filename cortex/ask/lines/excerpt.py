@@ -18,7 +18,9 @@ LINE_CHARS_MAX = 240
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Text with `⋯ 3-9` for left-out lines; `cut`: there are some; `line_numbers`: shown ones."""
+    """Text in which `⋯ 3-9` replaces left-out lines. `cut`: whether any are left out;
+    `line_numbers`: the numbers of the shown lines.
+    """
 
     text: str
     cut: bool

@@ -37,7 +37,7 @@ class SavedFiles:
         self._verdicts.clear()
 
     def changed(self, records: Mapping[str, FileState], paths: Iterable[str]) -> set[str]:
-        """Return those of `paths` that changed since `records`, as far as they have a record."""
+        """Return those of `paths` that were changed or removed since `records`, if recorded."""
         changed: set[str] = set()
         doubtful: dict[str, Stat] = {}
         for path in paths:

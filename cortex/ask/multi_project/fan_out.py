@@ -41,7 +41,7 @@ HOME = ""
 
 @dataclass(frozen=True)
 class FanOut:
-    """One try at an answer: a turn for each project that can answer, in `away` the other errors."""
+    """One try at an answer: project → turn of those that can answer; `away`: the others' errors."""
 
     turns: Mapping[str, Turn]
     away: dict[str, CortexError]
@@ -82,7 +82,9 @@ class FanOut:
         return None if others or name.startswith(OF) else name
 
     def stale(self, files: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-        """Return turn → those of `files` (turn, its path) that differ from its generation."""
+        """Return turn → those of `files` (turn, path in its workers) that differ from its
+        generation.
+        """
         paths: dict[str, list[str]] = {name: [] for name in self.turns}
         for name, path in files:
             paths[name].append(path)
@@ -286,7 +288,7 @@ def add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
-    """Return all projects' word counts, needed to score; none for a single turn."""
+    """Return all projects' word counts for scoring, none for a single turn. Raises NotReady."""
     if len(fan_out.turns) < 2:
         return NO_COUNTS
 

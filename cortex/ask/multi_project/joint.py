@@ -26,7 +26,9 @@ JOIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Projects of a joint turn, in one order: names here and in the store, generations."""
+    """Projects of a joint turn: their names here and in the store, and their generations, in one
+    order; `title` names the store.
+    """
 
     title: str
     names: tuple[str, ...]

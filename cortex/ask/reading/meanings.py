@@ -27,7 +27,9 @@ _GUESSES = ("There is no ", "Line ")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A definition that a symbol means. `remark`: its uncertain reading; `symbol`: as written."""
+    """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
+    written.
+    """
 
     id: str
     kind: str
@@ -53,7 +55,9 @@ class Meaning:
 
 
 async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
-    """Return what `symbol` means, and a sentence for none or more than MEANINGS_MAX."""
+    """Return the definitions that `symbol` means, and a sentence where it means none or more than
+    MEANINGS_MAX. Raises NotReady.
+    """
     # the path from a name to itself is the definition that it means
     (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
     if hits is None:

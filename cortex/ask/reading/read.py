@@ -228,7 +228,7 @@ async def _find_units(turn: Turn, targets: Sequence[Target]) -> dict[tuple[str, 
 
 
 async def _read_items(turn: Turn, resolved: Resolved, units: Mapping[tuple[str, int], Answer]) -> list[_Item]:
-    """Return the targets in order with their lines, but folders and long files with definitions."""
+    """Return the targets in order with lines; no folders, and no long files with definitions."""
     wanted = [target for target in resolved.targets if _needs_lines(target)]
     spans = []
     for target in wanted:

@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 
 def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
-    """Return a row for each definition; of too many, inner ones and data are left out."""
+    """Return a row for each definition, by line; of too many, without inner ones and data."""
     ordered = sorted(definitions, key=lambda definition: (definition.start, -definition.end))
     rows = [
         (_rank(definition), _row(definition.start, definition.end, _text(definition)))
@@ -47,7 +47,7 @@ def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
 
 
 def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
-    """Return a row for each section of a document, or paragraph at the margin of another file."""
+    """Return a row for each section of a document, else for each paragraph at the margin."""
     numbers = list(lines)
     starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []

@@ -48,7 +48,9 @@ class Target:
         return is_test(self.path)
 
     def holds(self, path: str, line: int) -> bool:
-        """Whether a place is inside; never of a line, for which only its definition is known."""
+        """Whether a place is inside the target; never inside a target of one line, for which only
+        the definition around it is known.
+        """
         hit = self.spot.hit
         return not self.line and path == hit.path and hit.start_line <= line <= hit.end_line
 

@@ -185,7 +185,7 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
 
 
 async def _is_new(turn: Turn, changes: Sequence[Change], indexed_paths: dict[str, str]) -> bool:
-    """Whether the index holds the files after the change, and not before: it may be a proposal."""
+    """Whether the index holds the files after the change: a diff may be a mere proposal."""
     tried = changes[:TRIED_MAX]
     places = [
         Place(indexed_paths[change.path], line)

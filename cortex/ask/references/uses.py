@@ -180,7 +180,9 @@ async def find_uses_of(
     offset: int = 0,
     max_tokens: int = TOKENS,
 ) -> dict[str, Any]:
-    """Return the uses of the meanings as `sites`, other lines as `elsewhere`, `notes`."""
+    """Return the uses of each of the meanings as `sites`, the other lines with their name as
+    `elsewhere`, and `notes`. Raises NotReady.
+    """
     words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     if _CALLED_BY_LANGUAGE.fullmatch(word):

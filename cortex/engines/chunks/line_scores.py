@@ -253,7 +253,7 @@ class FileScores:
 
 
 def score_units(question: Question, sources: Sequence[Source]) -> list[FileScores]:
-    """Score the units of all files at once, which takes as long as those of one."""
+    """Score the units of all files at once: each step on arrays takes as long for one file."""
     if not sources:
         return []
     total, terms = question.worth(question.weights) or 1.0, tuple(question.weights)

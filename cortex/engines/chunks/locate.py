@@ -130,7 +130,9 @@ def _count_shared(components: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _rows_of(rows: Rows, file: int, mask: Array) -> tuple[int, ...]:
-    """The rows of a file within the mask by line, preferably of kinds that cover each once."""
+    """The rows of a file within the mask, ordered by line: the kinds that cover each line once, if
+    the file has any.
+    """
     file_rows = rows.lines_of(file)
     file_rows = file_rows[mask[file_rows]]
     if not len(file_rows):

@@ -156,7 +156,7 @@ class RankedUnits:
                 yield Candidate(scored, worth, tuple(cited))
 
     def remaining(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
-        """The units without a match, of the files that `wanted` accepts in turn."""
+        """The units without a match, of files that `wanted` accepts when their turn comes."""
         for place, scores in enumerate(self.file_scores):
             source = scores.source
             if not wanted(source.path):
@@ -413,7 +413,7 @@ def _merge_entries(question: Question, windows: Sequence[Window], limit: int) ->
 
 
 def _limit_windows(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
-    """The first `limit` windows; later ones with an asked name join one of their file."""
+    """The first `limit` windows; later ones with a name of the question join one of their file."""
     merged = list(windows[:limit])
     for window in windows[limit:]:
         at = next((at for at, earlier in enumerate(merged) if earlier.source is window.source), -1)

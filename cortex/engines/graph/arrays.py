@@ -190,6 +190,7 @@ class Graph:
         return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
 
     def file_of(self, number: int) -> str:
+        """The path of the file with the node `number`."""
         return self.names[int(self.nodes[int(self.node_of[number]), 2])]
 
     def is_unsure(self, edge: int) -> bool:

@@ -151,7 +151,7 @@ def _symbol(node: dict[str, Any], count: int) -> dict[str, Any]:
 
 
 def signature(node: dict[str, Any]) -> str:
-    """The signature in one form for all languages: `save(self, item: Item) -> str`."""
+    """The signature in one form for all: `save(self, item: Item) -> str`, `Disk(Base, Saver)`."""
     name = str(node.get("name") or node["id"].rpartition(":")[2]).rpartition(".")[2]
     if "parameters" in node:
         inside = ", ".join(_format_parameter(parameter) for parameter in node["parameters"])
@@ -176,7 +176,7 @@ def list_symbols(graph: Graph, users: Array) -> list[str]:
 
 
 def complete(names: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
-    """The matching names as `candidates`: those that begin with the prefix go first."""
+    """The `candidates`: first names with the prefix, then names with a later part that has it."""
     if request.within and request.kind == "path":
         inside = f"{request.within}/"
         names = [name.removeprefix(inside) for name in names if name.startswith(inside)]

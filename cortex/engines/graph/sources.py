@@ -48,7 +48,7 @@ class Sources:
         self._encodings = Encodings(self._root)
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
-        """`around` lines on each side of `line`, numbered; empty when it cannot be shown."""
+        """`around` lines on each side of `line`, numbered; empty if the file cannot be shown."""
         text = self._read_lines(path)
         first, last = max(1, line - around), min(len(text), line + around)
         return [{"line": n, "text": text[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]

@@ -155,7 +155,7 @@ class StepFinder:
         return at[same], numbers[same]
 
     def _base_calls(self, rows: Array, constructors: Array, above: Array) -> Steps:
-        """Steps from constructors to those of the base that a language runs silently."""
+        """Steps from constructors to the base's, which a language runs without an edge."""
         if not len(rows):
             return NO_STEPS
         nodes = self._graph.node_of[constructors]

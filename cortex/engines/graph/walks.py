@@ -181,7 +181,7 @@ class Walker:
         return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
     def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
-        """A shortest path over calls, else over calls and requests, else over any edges."""
+        """A shortest path from `start` to `end` by calls, else with requests, else any edges."""
         begin = self.targets.members(start)
         goal = set(self.targets.members(end))
         if both := [number for number in begin if number in goal]:
@@ -314,7 +314,7 @@ class Walker:
         return further
 
     def _first_steps(self, steps: Steps, ranks: Array, visited: Array, scope: WalkScope) -> Steps:
-        """The surest step to each unvisited node: dispatch and unsure edges last."""
+        """The surest step to each unvisited node: dispatch, unsure edges last; by file and line."""
         steps = steps.take(~visited[steps.sources]) if len(steps) else steps
         if not len(steps):
             return NO_STEPS

@@ -138,7 +138,7 @@ def trial_command(entry: Entry, root: Path) -> tuple[str, ...]:
 
 
 def try_out(command: Sequence[str], root: Path) -> str:
-    """Start an agent's command, make a call, return the server's version. Raises Unavailable."""
+    """Run an agent's command in `root`, make a call; return the version. Raises Unavailable."""
     try:
         return asyncio.run(asyncio.wait_for(_ask(command, root), ANSWER_S))
     except TimeoutError as error:

@@ -301,7 +301,9 @@ def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
 
 
 def remove_toml_table(text: str, keys: Keys) -> str:
-    """Return `text` without the table `keys` and those in it. Raises NotUnderstoodError."""
+    """Return `text` without the table `keys` and the tables in it. Raises NotUnderstoodError if
+    it is written in another way than as tables.
+    """
     document = _parse_toml(text)
     if _drop_member(document, keys) is None:
         return text

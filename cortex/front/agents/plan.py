@@ -107,7 +107,7 @@ def connect(
     root: Path,
     hooks: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan to connect agents. `hooks`: event → entry, if they have them. Raises Misconfigured."""
+    """Plan to connect agents in project `root`. `hooks`: event → entry. Raises Misconfigured."""
     plan = Plan({}, record.read(), [])
     for agent, scope in agent_scopes:
         if not _add_server(plan, agent, scope, command, root):
@@ -263,7 +263,7 @@ def _missing_folders(path: Path) -> list[str]:
 
 
 def disconnect(names: Iterable[str], among: Callable[[record.Entry], bool] = lambda _: True) -> Plan:
-    """Plan to remove the agents' pieces that are `among` them; refused ones stay in the record."""
+    """Plan to remove recorded pieces `among` them; refused ones stay. Raises Misconfigured."""
     plan, gone = Plan({}, record.read(), []), set(names)
     for entry in reversed(plan.entries.copy()):
         if not gone & set(entry.agents) or not among(entry):

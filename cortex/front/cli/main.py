@@ -26,7 +26,7 @@ OPEN_FILES_MIN = 48
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code. Our errors are one sentence, never a traceback."""
+    """Run one command; return its exit code. Our errors are one sentence on standard error."""
     if arguments is None:
         interrupts.set_hooks()
         open_standard_streams()

@@ -147,7 +147,7 @@ def _warnings(config: Config, generation: Generation, workers: dict[str, dict[st
 
 
 def join_size_faults(warnings: Iterable[str]) -> list[str]:
-    """Return each warning once; of wrong sizes of vectors the first file and the others' number."""
+    """Return warnings once; for vectors of one wrong size the first file and the others' number."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for warning in dict.fromkeys(warnings):
         match = _SIZE_FAULT.fullmatch(warning)
@@ -160,7 +160,7 @@ def join_size_faults(warnings: Iterable[str]) -> list[str]:
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:
-    """Return other programs' files: reported chunk files, and served ones in the project."""
+    """Return chunk files that the watcher reports, and others' files served in the project."""
     folders = (*chunk_folders(config), *graph_folders(config))
     prefixes = tuple(folder.prefix for folder in folders if folder.others)
     served = (name for name in (*generation.files, *generation.graph_files) if name.startswith(prefixes))

@@ -295,7 +295,7 @@ def _place_of(folder: str, portion: Portion) -> dict[str, str]:
 
 
 def refuses_reading(folder: Path) -> bool:
-    """Whether the project of a folder forbids reading its sessions, or is unreadable itself."""
+    """Whether a folder's project refuses reading of sessions; unreadable settings refuse it."""
     for root in (folder, *folder.parents):
         if project_config(root).is_file():
             try:

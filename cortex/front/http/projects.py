@@ -109,7 +109,9 @@ class Hosted(OpenProject):
 
 @dataclass(frozen=True)
 class ClientLink(NamedProjects):
-    """A client's connection to its own and other projects of a server, as MCP needs it."""
+    """One client's connection to its project, and to other projects of this server by name, with
+    the interface of a Link for the MCP server.
+    """
 
     projects: Projects
     home: Hosted
@@ -160,7 +162,9 @@ class Projects(Mapping[str, Hosted]):
         return len(self._hosted)
 
     def find(self, name: object, bearer: Bearer) -> Hosted:
-        """Return the project `name`, the first for "". Raises BadRequest, NotFound, Forbidden."""
+        """Return the project `name`, or for "" the first that `bearer` may use. Raises BadRequest,
+        NotFound and Forbidden.
+        """
         if not isinstance(name, str):
             raise BadRequest("`project` must be a project's name.")
         names = self.names(bearer)

@@ -22,7 +22,9 @@ ADDRESS_BYTES_MAX = 1024
 
 @contextlib.contextmanager
 def record_url(configs: Sequence[Config], url: str) -> Iterator[None]:
-    """Record `url` for the projects in the block, unless another server has, or none can write."""
+    """Record `url` for each project during the block, unless another server has a record or the
+    folders cannot be written.
+    """
     with contextlib.ExitStack() as stack:
         for config in configs:
             with contextlib.suppress(CortexError, OSError):

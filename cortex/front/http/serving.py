@@ -140,7 +140,9 @@ async def run(
     make: Callable[[Config], Any] | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Run a server on `sockets` until a signal or `stop`; `make` makes links to workers."""
+    """Serve on listening `sockets` until a signal arrives or `stop` is set. `make`: makes the link
+    to a project's workers, by default Link.
+    """
     metrics = Metrics()
     projects = Projects(configs, metrics) if make is None else Projects(configs, metrics, make)
     connections_max = min(CONNECTIONS_MAX, hosts.raise_open_files(2 * CONNECTIONS_MAX) // 2)

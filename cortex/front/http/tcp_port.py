@@ -28,7 +28,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def bind(host: str, port: int, *, listens: bool = True) -> socket.socket | None:
-    """Return a bound socket that `listens`, None for a taken port. Raises Misconfigured."""
+    """Return a bound socket that `listens`, None if taken. Raises Misconfigured (bad address)."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off only if the protocol is given: otherwise each answer
     # waits for the client's delayed acknowledgement, 40 ms.

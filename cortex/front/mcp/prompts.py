@@ -24,7 +24,9 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt: format string with arguments by name; `agent_text`: with the offered tools."""
+    """One prompt; `text` is a format string with the arguments by name, and `agent_text` the one
+    with the tools that agents are offered.
+    """
 
     name: str
     title: str

@@ -291,7 +291,9 @@ class Wire:
             await asyncio.sleep(LOOK_S)  # without a read there is no event for the end
 
     async def wait_orphaned(self) -> None:
-        """Return at the parent's end without a later message: other children may hold our input."""
+        """Return when the parent of this process has ended and no message came since. Another child
+        of it may hold our input open for ever.
+        """
         await asyncio.sleep(LAUNCH_S)
         await hosts.wait_for_parent_end(PARENT_S)
         gone_at = time.monotonic()

@@ -208,7 +208,9 @@ class Cortex:
 
 
 def _serve(data: DataFolder) -> Serving:
-    """Serve the store in a thread, to all of the user's processes. Raises Misconfigured."""
+    """Serve the store in a thread of this process, to all processes of the user. Raises
+    Misconfigured when another process serves it.
+    """
     from cortex.memory.serving import open_worker
 
     open_runtime(data)

@@ -68,7 +68,7 @@ class Frames:
         return unpacked[(int(self.ends[row - 1]) if row else 0) - start : int(self.ends[row]) - start]
 
     def read_rows(self, rows: Array) -> list[bytes]:
-        """Return the strings at `rows` (i64 [m]); unpacks each frame once. Raises Damaged."""
+        """Return the strings at `rows` (i64 [m]), in order; each frame once. Raises Damaged."""
         blocks, places = np.unique(rows // self.size, return_inverse=True)
         begins = np.where(blocks > 0, self.frames[blocks - 1], 0).tolist()
         frames = map(self.data.__getitem__, map(slice, begins, self.frames[blocks].tolist()))

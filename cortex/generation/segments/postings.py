@@ -27,7 +27,7 @@ BLOCK = 1 << ROW_BITS
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a table: `codes` u32 [n], ascending; `starts` [n + 1]: of lists in `data`."""
+    """A block: `codes` u32 [n], ascending; `starts` u32 or u64 [n + 1]: of each list in `data`."""
 
     first_row: int
     codes: Array
@@ -35,7 +35,7 @@ class Block:
     data: Array
 
     def places(self, wanted: Array) -> Array:
-        """Return the places of the codes `wanted` (ascending) in `codes`, but absent ones."""
+        """Return the places of the codes `wanted` (ascending) in `codes`, without absent ones."""
         if len(wanted) > 2 and int(wanted[-1]) - int(wanted[0]) + 1 == len(wanted):
             return np.arange(
                 *np.searchsorted(self.codes, wanted[[0, -1]].astype(np.uint32) + np.array([0, 1], np.uint32))
@@ -74,7 +74,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class MergeSource:
-    """A table to merge: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` or j."""
+    """A table to merge into another: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]`
+    (None: stays j).
+    """
 
     sections: Mapping[str, Array]
     rows: Array
@@ -82,7 +84,7 @@ class MergeSource:
 
 
 def ends_of(sizes: Array) -> Array:
-    """Return [n + 1]: the starts of n parts of these sizes, and the end; u32, else u64."""
+    """Return [n + 1]: starts of parts of these sizes, and the end; u32 if enough, else u64."""
     ends = np.zeros(len(sizes) + 1, np.uint64)
     np.cumsum(sizes, out=ends[1:])
     return ends if int(ends[-1]) >> 32 else ends.astype("<u4")
@@ -189,7 +191,7 @@ def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
 
 
 def _decode(data: Array, edges: Array | None = None) -> Array:
-    """Return i32: the rows of one list, or of several; `edges`: first bytes of all but one."""
+    """Return i32: the rows of lists; `edges`: the first bytes of all lists but the first."""
     gaps = data.astype(np.int32)
     if len(data) and data.max() >= 128:
         high = data >= 128

@@ -48,7 +48,7 @@ _DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An opened segment. `arrays` are read-only views of the mapping: hold the segment."""
+    """An opened segment; hold it as long as `arrays`, which are read-only views of its mapping."""
 
     path: Path
     meta: dict[str, Any]

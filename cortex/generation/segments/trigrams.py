@@ -23,7 +23,7 @@ _FEW = 16
 
 
 def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
-    """Return the sections of a segment of rows with `texts` (None: not searched by trigrams)."""
+    """Return the sections of a segment; row i has `texts[i]` (None: not searched by trigrams)."""
     return pack("gram", ([_pairs(texts[start : start + BLOCK])] for start in range(0, len(texts), BLOCK)))
 
 

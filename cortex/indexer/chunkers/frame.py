@@ -116,7 +116,7 @@ class Frame:
         return frozenset(lines)
 
     def is_test(self, start: int, end: int) -> bool:
-        """Whether the lines are a test's: of a test file, or all in tests inside a file."""
+        """Whether lines are of a test file, or all that are not blank in tests inside a file."""
         if is_test(self.path) or not self.inline_tests:
             return is_test(self.path)
         numbers = {number for number in range(start, end + 1) if self.source.lines[number - 1].strip()}

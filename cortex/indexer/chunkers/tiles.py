@@ -27,7 +27,7 @@ CountTokens = Callable[[str], int]
 
 
 def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
-    """Return each cut's number of syntax nodes, and GLUE between a comment and its code."""
+    """Return for each cut how many syntax nodes it crosses, plus GLUE between comment and code."""
     steps = [0] * (len(lines) + 2)
     symbols = [(symbol.start_line, symbol.end_line) for symbol in outline.symbols]
     for start, end in (*((span.start, span.end) for span in outline.splits), *symbols):

@@ -117,7 +117,7 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
 
 
 def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) -> int:
-    """Write a shard unless unchanged; `place`: (number, count). Returns the written files."""
+    """Write a changed shard at `place`: (number, count of shards). Returns how many files."""
     path = folder / shard_name(*place)
     if body == before and path.exists():
         return 0

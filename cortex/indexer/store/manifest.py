@@ -32,7 +32,7 @@ def recipe(config: Config, model: str) -> str:
 
 
 def load(path: Path) -> Manifest:
-    """Return the manifest, an empty one for none that is sound: all is read again then."""
+    """Return the manifest; if missing, damaged or of another version an empty one: all is read."""
     try:
         manifest = msgspec.json.decode(files.read_ours(path, BYTES_MAX), type=Manifest)
     except (OSError, *UNREADABLE):

@@ -231,7 +231,7 @@ def _touched_entry(path: str, sha256: str, task: Task, old: _Old) -> Entry | Non
 
 
 def read_source(path: str, settings: Settings) -> bytes | str:
-    """Return a file's bytes, or why not; it may have become a link since the scan."""
+    """Return a file's bytes, or why not. Follows no links: it may have become one meanwhile."""
     try:
         raw = files.read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
     except OSError as error:
@@ -276,7 +276,7 @@ def _omits_vectors(settings: Settings, embedder: Embedder) -> bool:
 def _embed(
     fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
 ) -> dict[str, str]:
-    """Return text → embedding in chunk files, of the same text from old file or cache."""
+    """Return text → embedding as in chunk files; of equal texts from the old file or the cache."""
     cache, task = how
     embeddings = {
         embed_text(body["metadata"], body["text"]): body["embedding"]

@@ -21,7 +21,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|;|--)")
 
 
 def key_outline(source: Source, language: Language) -> Outline:
-    """Return a constant for each block, up to the comments of the next one."""
+    """Return a symbol (constant) for each block, up to the last line before the next's comments."""
     lines = source.lines
     starts = list(_starts(lines, _pattern(language.keys)))
     if len(starts) > KEYS_MAX:

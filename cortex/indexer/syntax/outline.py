@@ -31,7 +31,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A file's structure: `symbols`, `comments` by first line; `imports` as written."""
+    """A file's structure: `symbols` and `comments` by first line; `imports`: names as written."""
 
     symbols: tuple[Symbol, ...] = ()
     comments: tuple[Span, ...] = ()

@@ -339,7 +339,7 @@ class _Reader:
             self.embedded.append((place, language))
 
     def _blank_lines_at_end(self, node: Node) -> int:
-        """Return a node's lines after its last word: by indentation it ends at the next one."""
+        """Return a node's lines after its last word: indented ones end where the next begins."""
         text = self.raw[node.start_byte : node.end_byte]
         tail = text[len(text.rstrip()) :]
         return tail.count(b"\n") - (tail.endswith(b"\n"))

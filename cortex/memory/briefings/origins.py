@@ -22,7 +22,9 @@ def briefable(catalog: Catalog, project: str, *, by_hook: bool) -> Array:
 
 
 def with_origin(note: Note, project: str) -> Note:
-    """The note, with its origin in the title if another project's agent wrote it."""
+    """The note, with its origin in the title if an agent wrote it for another project than its
+    own.
+    """
     source = note.source
     is_from_elsewhere = source.trust == "other" or (
         source.trust != "user" and project and note.project != project

@@ -34,7 +34,7 @@ _FORGOTTEN = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(bindparam("hash
 
 
 def unknown_commits(library: Library, *, commits: Sequence[str]) -> dict[str, Any]:
-    """{"commits"}: those neither stored nor forgotten for good. Raises TooLarge."""
+    """{"commits"}: given hashes neither stored as notes nor forgotten for good. Raises TooLarge."""
     if len(commits) > COMMITS_MAX:
         raise TooLarge(f"{len(commits)} commits; one call takes {COMMITS_MAX}.")
     ids = {commit: commit_id(library.project, commit) for commit in commits}

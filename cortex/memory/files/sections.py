@@ -33,7 +33,7 @@ _EMPTY_HEADING = re.compile(r"^#{1,6}[ \t]+(?:Observations|Relations)[ \t]*\n+(?
 
 
 def sections_of(text: str, name: str) -> Iterator[dict[str, Any]]:
-    """The notes of an instruction file: one for each heading with text, titled by its path."""
+    """The notes of a file: one for each heading with text; titles have the headings above."""
     kind, above, lines = INSTRUCTIONS[name.lower()], list[tuple[int, str]](), list[str]()
     in_fence = False
     for line in [*text.splitlines(), "# end"]:

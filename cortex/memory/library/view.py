@@ -60,7 +60,7 @@ class View:
         return head_of(Path(self._place)) if is_own else None
 
     def elsewhere(self) -> tuple[str, tuple[str, ...]]:
-        """(The project, existing branches of its notes but the main one and the caller's.)"""
+        """(The project, its notes' existing branches that are neither main nor the caller's.)"""
         branches = self._memory.catalog.branches(self._project)
         head = self.head if branches else None
         if head is None or head.common is None:

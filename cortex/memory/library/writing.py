@@ -137,7 +137,7 @@ class Writing(View):
         return {"closed": rows} if rows else {}
 
     def _similar(self, written: Written, note: Note) -> list[dict[str, Any]]:
-        """Rows of notes that a new one may replace: of its topic, or the likeliest."""
+        """Rows of notes that a new one may replace: of its topic, or the likeliest in its scope."""
         memory = self._memory
         others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
         if note.kind in TELLING and not written.merged:

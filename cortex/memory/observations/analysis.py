@@ -98,7 +98,7 @@ def _issues(library: Library, notes: Sequence[Note]) -> list[Answer]:
 
 
 def get_temporal_trends(library: Library, arguments: Arguments) -> Answer:
-    """Counts of notes that are not deleted, by time; empty buckets are listed too."""
+    """Counts of notes that are not deleted, by when they happened; empty buckets, too."""
     memory, days, by = library.memory, arguments["days"], arguments["group_by"]
     now = datetime.fromtimestamp(memory.now() / 1000, UTC)
     start = (now - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)

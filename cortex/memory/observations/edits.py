@@ -71,7 +71,7 @@ def _files_of(note: Note, fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def tag_observation(library: Library, arguments: Arguments) -> Answer:
-    """Change the tags; their order stays. Raises BadRequest for no tag."""
+    """Change the tags, each once, in order. Raises BadRequest without a tag to add or remove."""
     memory, mode = library.memory, arguments["mode"]
     tags = read_labels(remove_secrets(tag)[0] for tag in arguments["tags"])
     if not tags and mode != "set":

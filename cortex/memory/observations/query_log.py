@@ -50,6 +50,7 @@ class Queries:
 
     @property
     def waiting(self) -> int:
+        """The number of queries not written yet."""
         return len(self._waiting)
 
     def add(self, tool: str, query: str, *, project: str, results: int, took_ms: float, now: int) -> None:

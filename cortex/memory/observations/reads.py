@@ -95,7 +95,7 @@ def find_by(name: str, library: Library, arguments: Arguments) -> Answer:
 
 
 def find_by_file(library: Library, arguments: Arguments) -> Answer:
-    """List notes that modified the file, then those that read it, the newest first."""
+    """List notes that modified the file, then those that read it; each group newest first."""
     if arguments["orderBy"] in ("date_asc", "date_desc"):
         return find_by("files", library, arguments)
     selection = choose(library, arguments)
@@ -207,6 +207,7 @@ def _span(library: Library, arguments: Arguments, selection: Selection) -> Answe
 
 
 def get_recent_context(library: Library, arguments: Arguments) -> Answer:
+    """The newest notes and the newest sessions."""
     return find_by("", library, arguments) | session_summaries(library, arguments)
 
 
@@ -334,7 +335,7 @@ def explain_search_ranking(library: Library, arguments: Arguments) -> Answer:
 
 
 def break_down(parts: Mapping[str, float]) -> dict[str, float]:
-    """The parts of a score in the groups of BREAKDOWN and "text_match"."""
+    """The parts in the groups of BREAKDOWN and "text_match"; they add up to the score."""
     of = {component: name for name, components in BREAKDOWN.items() for component in components}
     summed = dict.fromkeys(("vector_similarity", "text_match", "importance", "recency"), 0.0)
     for component, value in parts.items():

@@ -32,7 +32,7 @@ PRIOR = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Notes in their order. `total` is a lower bound when `more_may_be`."""
+    """Notes in their order. `total`: of all notes, a lower bound when `more_may_be`."""
 
     notes: list[Note]
     scores: Mapping[int, float]
@@ -169,6 +169,7 @@ def find(
 def browse(
     memory: Memory, selection: Selection, *, limit: int, offset: int = 0, oldest_first: bool = False
 ) -> Page:
+    """The notes of the selection by time."""
     past_notes = memory.notes_at(selection.as_of)
     order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
     order = order if oldest_first else order[::-1]

@@ -11,7 +11,7 @@ DISPUTES_MAX = 3
 
 
 def disputed_by(memory: Memory, number: int) -> list[int]:
-    """The active notes that contradict this one, or that it contradicts, surest first."""
+    """The numbers of active notes in contradiction with this one, the surest first."""
     others = (
         edge.target if edge.source == number else edge.source
         for edge in memory.links.of(number)

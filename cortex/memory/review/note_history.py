@@ -165,7 +165,7 @@ def _operations(library: Library, number: int | None, limit: int) -> list[dict[s
 
 
 def _touched_notes(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) -> list[int]:
-    """The notes that an operation made, changed, connected or disconnected."""
+    """Numbers of notes that an operation made, changed, connected or disconnected, each once."""
     numbers = dict[int, None]()
     for table, which, *_ in did:
         if table == "note":

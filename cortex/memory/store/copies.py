@@ -112,6 +112,7 @@ def put_back(
 
 
 def _move_aside(database: Path) -> str:
+    """Move the database and its log to a new name and return it; "" if there was none."""
     taken, moved = set(files.names(database.parent)), ""
     now = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     names = (f"damaged-{now}{number or ''}.sqlite3" for number in count())

@@ -155,6 +155,7 @@ class Database:
             raise _damaged(self.path, error) from error
 
     def size(self) -> int:
+        """Bytes of the database and its log."""
         paths = (self.path, self.path.with_name(f"{NAME}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 

@@ -281,7 +281,7 @@ class Store:
         project: str,
         operation: str = "",
     ) -> Intake:
-        """Store a batch of an import at once; `raw_records`: as they came."""
+        """Store a batch of an import in one transaction; `raw_records`: as they came."""
         payload = {"import": raw_records, "project": project} if operation else {}
 
         def carry_out(records: Records) -> dict[str, Any]:
@@ -297,6 +297,7 @@ class Store:
         return erased
 
     def forgotten(self) -> frozenset[str]:
+        """The hashes of everything that was forgotten for good."""
         with self.database.read() as connection:
             return all_forgotten(connection)
 
@@ -316,12 +317,13 @@ class Store:
     # Reading
 
     def numbers(self) -> list[int]:
+        """The numbers of all notes that are not deleted."""
         with self.database.read() as connection:
             return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
 
     @property
     def newest(self) -> Point:
-        """The last change: known to one owner, asked once in each `moment` of a team."""
+        """The last change: known to one owner; a shared store is asked once in each `moment`."""
         if self._newest is None or self.database.is_new("newest"):
             with self.database.read() as connection:
                 self._newest = last_change(connection)
@@ -329,6 +331,7 @@ class Store:
 
     @property
     def reached(self) -> int:
+        """The number of the last change."""
         return self.newest.number
 
     def point_at(self, number: int) -> Point | None:
@@ -440,7 +443,7 @@ class Store:
         payload: dict[str, Any],
         carry_out: Callable[[Records], dict[str, Any]],
     ) -> dict[str, Any]:
-        """Carry out an operation, or return the reply if its id was used. "" is new."""
+        """Carry out the operation unless its id was used; return its reply. "" is always new."""
         digest = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
         with self.transaction() as records:
             if operation:

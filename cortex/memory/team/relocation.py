@@ -84,7 +84,7 @@ def _refuse_non_empty(connection: Connection, target: Database | Shared) -> None
 
 
 def _copy_tables(source: Database | Shared, target: Connection) -> Generator[None, None, dict[str, int]]:
-    """Copy all rows in the order of references; return {table: count}."""
+    """Copy all rows, tables that others refer to first; return {table: count}."""
     counts: dict[str, int] = {}
     target.execute(delete(UPKEEP))  # migrations of an empty store leave notes of what they did
     for table in METADATA.sorted_tables:

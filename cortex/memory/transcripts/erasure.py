@@ -103,7 +103,9 @@ def _tells(note: Note, exchange: Row[Any]) -> bool:
 
 
 def erase(records: Records, transcript: TranscriptRows, key: bytes) -> int:
-    """Delete the rows and return the number of exchanges. Their hashes stay."""
+    """Delete the rows and return the number of exchanges. Hashes prevent that any file brings them
+    back.
+    """
     connection, hashes = records.connection, set[str]()
     gone = {row.number: (row.at, row.user_text) for row in transcript.exchanges}
     connection.execute(delete(EXCHANGE).where(EXCHANGE.c.number.in_(gone)))

@@ -116,6 +116,7 @@ def _visible_details(work: Work, project: str) -> dict[str, list[dict[str, Any]]
 
 
 def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
+    """The number of changes. An edge counts once, without its count by relation."""
     counted = frozenset("edges removed patterns joined merged changed faded archived".split())
     return sum(count for numbers in steps.values() for name, count in numbers.items() if name in counted)
 

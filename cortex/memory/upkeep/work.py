@@ -36,7 +36,7 @@ Steps = Generator[None, None, None]
 
 @dataclass(slots=True)
 class Work:
-    """In a `dry_run` nothing is written; `related_pairs` and `gone` hold the changes."""
+    """A `dry_run` writes nothing: `related_pairs` and `gone` hold what it would have changed."""
 
     memory: Memory
     now: int

@@ -110,7 +110,9 @@ def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Lay
 
 
 def has_consent(file: ProjectFile) -> bool:
-    """Whether this user's own note agrees to exactly this file in this place."""
+    """Whether the user agreed to exactly this file in this place. A note that is another user's, or
+    behind a link, does not count.
+    """
     try:
         note = json.loads(files.read_ours(note_of(file.root), NOTE_BYTES_MAX))
     except (OSError, ValueError, RecursionError):

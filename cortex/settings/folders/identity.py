@@ -165,7 +165,9 @@ def worktree_folders(place: Path) -> tuple[Path, Path] | None:
 
 
 def _real_folder(base: Path, pointer: str) -> Path | None:
-    """Return the real path of a pointer in `base`; None for none, and for one with a NUL."""
+    """Return the real path that a pointer in `base` names; None for no pointer, and for one with a
+    NUL, where git would end the path.
+    """
     return Path(os.path.realpath(os.path.join(base, pointer))) if pointer and "\0" not in pointer else None
 
 

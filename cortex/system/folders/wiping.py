@@ -16,7 +16,9 @@ ZEROS = bytes(64 * 1024)
 
 
 def wipe(path: Name) -> None:
-    """Overwrite a file and remove it; one with further names, or no file, loses this name."""
+    """Overwrite a file and remove it. A file with further names, or an entry that is no regular
+    file, loses this name only. Raises OSError.
+    """
     with contextlib.suppress(FileNotFoundError):
         info = os.stat(path, follow_symlinks=False)
         if stat.S_ISREG(info.st_mode) and info.st_nlink == 1:

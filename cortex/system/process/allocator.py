@@ -38,7 +38,7 @@ def may_forget(holder: Forgetful) -> None:
 
 
 def forget() -> None:
-    """Drop the caches registered by `may_forget`; call it in the thread that answers."""
+    """Drop all caches of `may_forget`, return the memory; call it in the thread that answers."""
     for holder in _FORGETFUL:
         holder.forget()
     trim()

@@ -34,7 +34,7 @@ def family_of(path: str) -> str:
 
 
 def component_name(path: str) -> str:
-    """Return a component's name by its file: `MyCard` of `my-card.vue`; "" for an index file."""
+    """Return a component's name: `MyCard` of `my-card.vue`; "" for a route or an index file."""
     stem = path.rpartition("/")[2].partition(".")[0]
     name = pascal(stem)
     return name if stem not in _NAMELESS and _NAME.fullmatch(name) and name[0].isupper() else ""

@@ -30,7 +30,7 @@ def names_parameters(symbol: str) -> bool:
 
 
 def fitting_overloads(symbol: str, signatures: Sequence[str]) -> list[int]:
-    """Return positions of signatures with as many parameters, else that begin with them."""
+    """Return places of signatures with as many parameters, else of those that begin with them."""
     wanted, is_open = _wanted_parameters(symbol)
     taken = [_split_parameters(text.partition("(")[2].rpartition(")")[0]) for text in signatures]
     fitting = [at for at, parameters in enumerate(taken) if _takes(parameters, wanted)]

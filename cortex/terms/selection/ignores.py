@@ -106,7 +106,7 @@ class Ignores:
         return self.matches[at] if at >= 0 else None
 
     def decide(self, path: str) -> bool | None:
-        """Return True if `path` is ignored, False if a `!` glob has it again, None otherwise."""
+        """Return True for an ignored `path`, False if a `!` glob includes it again, else None."""
         at = self._last_position(path)
         return self.matches[at].ignores if at >= 0 else None
 

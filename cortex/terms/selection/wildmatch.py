@@ -64,7 +64,9 @@ def reversed_range(glob: bytes) -> str:
 
 
 def doubt(glob: bytes) -> str:
-    """Return why a glob cannot mean its letters: a range ends before it begins."""
+    """Return the reason why a glob cannot mean its letters: a range that ends before it begins. Git
+    reads its first letter alone.
+    """
     for match in _RANGE.finditer(glob):
         if match[1] > match[2]:
             return f"cannot be read (bad character range {match[0].decode('utf-8', 'replace')[1:-1]})"
@@ -77,7 +79,9 @@ class UnclosedError(MatchlessError):
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """One glob: `name`, its key without wildcards (`lookup_keys`), else an `expression`."""
+    """One glob. `name` is the key of a glob without wildcards (see `lookup_keys`), `expression`
+    matches a whole path of any other.
+    """
 
     includes: bool
     name: bytes = b""
@@ -173,7 +177,7 @@ def _stars(glob: bytes, start: int) -> tuple[bytes, int]:
 
 
 def _bracket(glob: bytes, start: int, *, folds: bool) -> tuple[bytes, int]:
-    """Return the expression of the class at `start`, and its end. Raises MatchlessError."""
+    """Return the class's expression and the offset behind. Raises MatchlessError if git cannot."""
     at = start + 1
     is_negated = glob[at : at + 1] in (b"!", b"^")
     at += is_negated

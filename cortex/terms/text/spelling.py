@@ -82,7 +82,9 @@ class FileLines:
 
 
 def read_file_lines(text: str) -> FileLines:
-    r"""Return path and lines of `src/a.py:12:3`, `src\a.py#L12`, `a.py:12-20` or `./a.py`."""
+    r"""Return the path with forward slashes and the lines of `src/a.py:12:3`, `src\a.py#L12`,
+    `a.py:12-20` or `./a.py`.
+    """
     text = _unquoted(text)
     match = _PLACE.match(text)
     if match is None:
@@ -125,7 +127,9 @@ def _path_parts(path: str) -> list[str]:
 
 
 def fold_path(path: str) -> str:
-    """Return a name in lower case, marks joined to letters, no dot of a capital I."""
+    """Return a path or name in lower case, with each letter and its marks as one character, and
+    without the dot of a capital I.
+    """
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).replace("\u0130", "I").lower())
@@ -175,7 +179,7 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
 
 
 def read_pattern(glob: str) -> tuple[str, ...]:
-    """Return the globs that `glob` means, with `/` and no braces: `*.{ts,tsx}` gives two."""
+    """Return what a glob that is no name means, with `/`, no braces: `*.{ts,tsx}` gives two."""
     rooted = glob[:1] == "/" and "\\" in glob and "/" not in glob[1:]
     glob = f"/{_forward_slashes(glob[1:])}" if rooted else _forward_slashes(glob)
     while glob.startswith("./"):
@@ -199,7 +203,9 @@ def outer_alternatives(glob: str) -> tuple[str, ...]:
 
 
 def uri_path(text: str) -> str:
-    """Return the path of a file:// URI (before a drive is a slash), or the text as it is."""
+    """Return the path of a file:// URI, or the text as it is; in a URI a slash precedes
+    the drive.
+    """
     if not text.startswith("file://"):
         return text
     path = urllib.parse.unquote(text.removeprefix("file://"))
@@ -226,7 +232,7 @@ def same_tags(tag: str) -> tuple[str, ...]:
 
 
 def read_list(text: str) -> list[object]:
-    """Return the entries of a list in one string: JSON, or by lines and commas, but in braces."""
+    """Return the entries of a list in one string: JSON, or by lines and commas outside braces."""
     stripped = text.strip()
     if stripped[:1] == "[" and stripped[-1:] == "]":
         try:

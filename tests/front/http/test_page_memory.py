@@ -225,6 +225,13 @@ def test_trends_are_drawn_and_shown_as_a_table(page, store):
     page.shows("In all")
 
 
+@pytest.mark.parametrize(("days", "shown"), [("0", 30), ("many", 30), ("7", 7), ("9999", 365)])
+def test_trends_of_no_number_of_days_are_those_of_the_usual_one(town, days, shown):
+    status, _, html = town.server.ask("GET", f"/memory?tab=trends&days={days}")
+    assert status == 200
+    assert f"in {shown} days, UTC".encode() in html
+
+
 def test_a_memory_that_does_not_answer_is_one_sentence_in_its_view(server):
     status, _, html = server.ask("GET", "/memory")
     assert status == 200

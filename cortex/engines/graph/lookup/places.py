@@ -20,7 +20,7 @@ class PathIndex:
         self._files = tuple(files)
 
     def files_meant(self, path: str) -> list[int]:
-        """The `files` that `path` means (`means_file`)."""
+        """The `files` that `path` means (`means_file`), not those with that name at their end."""
         return [number for number in self.files(path) if means_file(path, self._graph.names[number])]
 
     def nearest(self, path: str, count: int) -> list[str]:

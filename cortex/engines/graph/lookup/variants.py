@@ -37,7 +37,7 @@ def merge_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, l
 
 
 def _merge_system_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Merge groups with alike definitions in files of one name that define the same."""
+    """Merge groups of definitions alike, in files of one name that define mostly the same."""
     merged: dict[str, list[int]] = {}
     first: dict[tuple[object, ...], str] = {}
     for meaning, numbers in groups.items():

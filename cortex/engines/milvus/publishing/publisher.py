@@ -87,7 +87,9 @@ def _publish(config: Config, collection: Collection, check: Callable[[], None]) 
 
 
 def push(index_dir: Path, generation: Generation, collection: Collection, check: Callable[[], None]) -> None:
-    """Make `generation` the current one there. `check` raises when the lease is lost."""
+    """Make `generation`, whose rows are in Milvus, the current one there. `check` raises when the
+    lease is lost.
+    """
     before = read_document(collection)
     known_body = fetch_body(collection, before.body) if before else Body({}, {})
     if before is not None and before.generation == generation.number:
@@ -202,7 +204,7 @@ def _is_written(place: Path) -> bool:
 
 
 class Mirror:
-    """A local copy of the current generation's small files, for the processes here."""
+    """A local copy of the current generation's small files in Milvus, for processes that serve."""
 
     def __init__(self, config: Config) -> None:
         self._dir = config.index_dir

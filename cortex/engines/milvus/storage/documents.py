@@ -57,7 +57,7 @@ class Document(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The content of `Document.body`: that of CURRENT, and a ref for each file name."""
+    """The content of `Document.body`: `current` is that of CURRENT, `files` maps names to refs."""
 
     current: dict[str, Any]
     files: dict[str, Ref]

@@ -11,7 +11,7 @@ def continuation_key(project: str, key: int, number: int) -> str:
 
 
 def drop_rows(collection: Collection, which: str) -> None:
-    """Remove the rows that match a filter, their parts first: a row without would be damage."""
+    """Remove the project's matching rows, their parts first: without parts they look damaged."""
     wanted, project = f"{collection.project} and {which}", collection.place.project
     long = collection.find(f"{wanted} and parts > 0", ["key", "parts"])
     parts = [

@@ -305,7 +305,9 @@ def _arguments(tool: Tool, options: Namespace) -> dict[str, Any]:
 
 
 def _say_skipped(tool: Tool, arguments: dict[str, Any]) -> str:
-    """Return the sentence for a missing first word; "" where it is a choice, perhaps misspelled."""
+    """Return the sentence for a first word that is none of its choices, and so the next one; ""
+    where it is a choice, perhaps misspelled.
+    """
     first = tool.form.words[0]
     choices = tool.schema["properties"][first.argument].get("enum", ())
     typed = str(arguments.get(first.argument, ""))

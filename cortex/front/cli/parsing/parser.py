@@ -107,7 +107,7 @@ class Parser(argparse.ArgumentParser):
         return hint_for(match[1], choices)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse the options. Ends the process with a usage message for others (SystemExit, 2)."""
+        """Parse the options. Ends the process with a usage message if wrong (SystemExit, 2)."""
         options, words = self._split(arguments)
         parsed, extra = self.parse_known_args([*options, "--", *words] if words else options)
         if words and "--" in extra:  # the one above: argparse leaves it where no words are declared
@@ -170,7 +170,7 @@ def declare_sandbox(parser: Parser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command, its `name` in one or several words; `run` returns the exit code."""
+    """One command, `name` in one or more words; `run` returns the exit code, raises CortexError."""
 
     name: str
     help: str

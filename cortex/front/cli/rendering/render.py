@@ -165,7 +165,7 @@ def show_wait() -> Iterator[Callable[[Freshness], None]]:
 
 
 def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:
-    """Return files, chunks, rate, time left (but of the first files); at the end the next step."""
+    """Return files, chunks, rate, time left (not at first); when all are read, the next step."""
     counts = f"{done} of {total} files, {chunks} chunks"
     if done >= total:
         return f"{counts}, linking names"

@@ -17,7 +17,7 @@ _REFUSED_OPTIONS = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dep
 
 
 def index(options: Namespace) -> int:
-    """Index the project and publish it. Raises Occupied beside another indexer, CortexError."""
+    """Index the project, publish it. Raises Occupied while another indexer runs, CortexError."""
     strange = [name for name in _REFUSED_OPTIONS if getattr(options, name)]
     if strange:
         raise Misconfigured(f"--{strange[0].replace('_', '-')} and --to do not go together: leave one out.")

@@ -27,7 +27,7 @@ from ipc.messages import GetStatus, Status
 
 
 class Tell(Protocol):
-    """Gets the number of served files; `waits`: more is to come, at last the graph."""
+    """Gets the number of served files. `waits`: more is to come; after all files, the graph."""
 
     def __call__(self, done: int, total: int, *, waits: bool) -> None: ...
 
@@ -170,7 +170,9 @@ def _states(folder: Folder) -> dict[str, State]:
 
 
 def _is_served(path: Path, state: State, ref: FileRef | None) -> bool:
-    """Whether a graph file is served as it is now; one that was only touched is."""
+    """Whether a graph file is served in its present state. A file that was only touched is: the
+    watcher compares contents, too.
+    """
     if ref is None or ref.size != state[0]:
         return False
     return ref.mtime_ns == state[1] or ref.sha256 == _digest(path, state[1])

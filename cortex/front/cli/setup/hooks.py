@@ -96,7 +96,9 @@ def settings_path() -> Path:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the settings, {} without a file. Raises Misconfigured for an invalid one."""
+    """Return the settings, {} where there is no file. Raises Misconfigured for an invalid file,
+    which must not be overwritten.
+    """
     why = "it has no settings, or its hooks are no lists by event"
     try:
         settings = json.loads(files.read_plain(path, SETTINGS_BYTES_MAX))

@@ -43,7 +43,9 @@ def declare_forget(parser: Parser) -> None:
 
 
 def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
-    """Seal the project from now on. Raises Misconfigured and Unavailable, with nothing changed."""
+    """Seal the project from now on, for this process and those that it starts. Raises Misconfigured
+    and Unavailable, with nothing changed.
+    """
     config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
     with slow_notice("sealing the project"):

@@ -37,7 +37,7 @@ def declare(parser: Parser) -> None:
 
 
 def trust(options: Namespace) -> int:
-    """Show the settings and files, and ask; return EXIT_NOTHING after a refusal."""
+    """Show settings and files, and ask; EXIT_NOTHING after a refusal. Raises Misconfigured."""
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         revoked = [consent.revoke(root), chunk_consent.revoke_chunk_consent(root)]

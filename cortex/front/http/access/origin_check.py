@@ -37,7 +37,9 @@ class OriginCheck:
         return ""
 
     def is_ours(self, host: str) -> bool:
-        """Whether a Host is a name of this machine or an address; a foreign name may point here."""
+        """Whether a Host is a name of this machine or an address. A foreign name may point here, an
+        address may not.
+        """
         parsed = _HOST.fullmatch(host.lower())
         if parsed is None:
             return False

@@ -98,7 +98,7 @@ async def outline(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"changed"}: the last commit of the lines, "" where git does not tell in time."""
+    """Return {"changed"}: the last commit of lines `first` to `last`, "" if git is too slow."""
     path, entry = await _listed(visit, body)
     config = visit.hosted.config
     first = _line_of(body, "first")
@@ -109,7 +109,9 @@ async def line(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def blame(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """Return {"runs"}: [first line, last line, commit] each; none where git is too slow."""
+    """Return {"runs"} of the page that begins with line `first`: [first line, last line, commit],
+    none where git does not tell in time.
+    """
     path, entry = await _listed(visit, body)
     lines = await asyncio.to_thread(_read, visit.hosted.config, path, entry)
     commits = await _blamed(visit.hosted.config.root, path)

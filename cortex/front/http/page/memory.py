@@ -199,7 +199,7 @@ async def _quality(visit: Visit, _query: Query) -> Fields:
 
 async def _trends(visit: Visit, query: Query) -> Fields:
     """Return {"trends", "stats", "days", "by", "spans", "grouped", "plot": JSON for the module}."""
-    days, by = number_in(query.get("days", ""), 30), query.get("by", "day")
+    days, by = number_in(query.get("days", ""), 0) or 30, query.get("by", "day")
     days, by = min(max(days, 1), 365), by if by in GROUPED else "day"
     trends, stats = await asyncio.gather(
         visit.call("get_temporal_trends", {"days": days, "group_by": by, "max_tokens": TOKENS}),

@@ -82,7 +82,7 @@ async def tiles(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _references(visit: Visit) -> tuple[Mapping[str, int], list[dict[str, Any]]]:
-    """Return (path → references to its definitions, the most referenced symbols), or nothing."""
+    """Return (path → references to definitions, top symbols); both empty without the graph."""
     try:
         answer = await visit.call("cortex_outline", {"max_tokens": OUTLINE_TOKENS})
     except CortexError:

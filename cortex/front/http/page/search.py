@@ -230,7 +230,7 @@ async def _definitions(visit: Visit, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _group_by_file(rows: list[ResultRow]) -> list[ResultRow]:
-    """Return the rows with those of a file after its best; rows of "Show more" stay behind."""
+    """Return each file's rows after its best; rows of "Show more" stay behind the first ones."""
     groups: dict[tuple[bool, str], list[ResultRow]] = {}
     for at, row in enumerate(rows):
         groups.setdefault((at >= RESULTS_MAX, row.file), []).append(row)

@@ -108,7 +108,7 @@ async def _workers(hosted: Hosted) -> dict[str, str] | None:
 
 
 async def _memory(link: ClientLink, before: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return memory's last change number and the notes changed since; None for none, no answer."""
+    """Return the last change number and the notes since; None for no changes and no answer."""
     reached = -1 if before is None else before["reached"]
     with contextlib.suppress(CortexError):
         answer = await link.call(CHANGES, {"after": reached})

@@ -106,7 +106,7 @@ class AnswerWriter(Protocol):
 
 
 class FastPath:
-    """Reads a client's lines, answers those that need no SDK, yields the others."""
+    """Answers lines of a client that need no SDK, yields the others for it. For one event loop."""
 
     def __init__(
         self,

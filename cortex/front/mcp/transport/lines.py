@@ -167,7 +167,7 @@ def _check_with_sdk(text: str, number: str | int | None) -> None:
 
 
 def find_id(text: str) -> str | int | None:
-    """Return the id of an unreadable request, None if not clear (an answer has our ids)."""
+    """Return the id of an unreadable request; None if unclear: an answer has an id of ours."""
     depth, number, asks = 0, None, False
     key = colon = value = end = ""
     for match in _TOKEN.finditer(text[:HEAD_BYTES]):

@@ -103,7 +103,9 @@ class RemoteServer:
                 raise ConnectionLost("The server ended before it answered.", sent=True)
 
     async def listen(self, last: str) -> AsyncIterator[tuple[str, str]]:
-        """Yield (id, message) of events after `last` that answer no request. Raises as `send`."""
+        """Yield (id, message) of each event that answers no request, after the event `last`. Raises
+        ConnectionLost and Denied.
+        """
         headers = self._headers({}) | {"Accept": "text/event-stream"}
         headers |= {"Last-Event-ID": last} if last else {}
         async with (

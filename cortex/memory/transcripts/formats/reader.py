@@ -54,7 +54,7 @@ FORMATS: tuple[Format, ...] = (claude, codex)
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position in a file: offset, the size then, and the hash of the bytes before."""
+    """A position in a file: offset in bytes, its size then, and the hash of the bytes before."""
 
     offset: int = 0
     size: int = 0
