@@ -210,11 +210,12 @@ class Targets:
         """The folder of a bare name, `plugins`, where files are meant and `meaning` is none."""
         if not self._files_first or not target.isidentifier() or meaning.folder:
             return meaning
-        if not meaning.nodes or any(self._is_file(number) for number in meaning.nodes):
+        named = [self._graph.names.number(name) for name in meaning.candidates]
+        if any(self._is_file(number) for number in meaning.nodes or named):
             return meaning
         if (folder := self._find_folder(f"{target}/")) is None:
             return meaning
-        others = (self._graph.names[meaning.nodes[0]], *meaning.candidates)[:LISTED]
+        others = (*map(self._graph.names.__getitem__, meaning.nodes[:1]), *meaning.candidates)[:LISTED]
         return replace(folder, candidates=others, suggestion=f"Also called {target!r}: {', '.join(others)}.")
 
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
