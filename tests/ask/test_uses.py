@@ -233,6 +233,14 @@ def test_an_ambiguous_target_of_the_graph_is_answered_for_agents_alone(served, d
     assert asyncio.run(graph(served.context(), question, detail))["results"] == []
 
 
+@pytest.mark.parametrize("symbol", ["operator()", "Disk::operator=", "operator bool"])
+def test_lines_of_other_operators_are_not_those_of_an_unknown_one(tmp_path_factory, serve, symbol):
+    text = "struct Money {\n  bool operator==(const Money& other) const { return operator<(other); }\n};\n"
+    answer = ask(serve_files(tmp_path_factory, serve, {"money.cpp": text}), symbol)
+    assert answer["sites"] == []
+    assert repr(symbol) in answer["suggestion"]
+
+
 def test_an_unknown_symbol_is_explained(served):
     answer = ask(served, "no_such_name")
     assert answer["sites"] == []
