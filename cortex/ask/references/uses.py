@@ -231,10 +231,22 @@ async def _list_uses(
         if usage.unresolved in unresolved or offset:  # another meaning has the same name
             usage.unresolved = {}
         unresolved.append(usage.unresolved)
+        usage.unresolved = _drop_sites(usage)
         await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
         blocks.append(render(usage, offset, max_bytes, head))
     return blocks, places, definitions, remarks
+
+
+def _drop_sites(usage: Uses) -> dict[str, Any]:
+    """Return the unresolved uses that are no sites: a request's receiver is of unknown type, and
+    its path still leads to the definition.
+    """
+    listed = usage.unresolved.get("places", [])
+    sites = {site.place for site in usage.sites}
+    places = [place for place in listed if tuple(place) not in sites]
+    total = usage.unresolved.get("total", 0) - len(listed) + len(places)
+    return usage.unresolved | {"total": total, "places": places} if total else {}
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:
