@@ -56,7 +56,7 @@ def is_served(answer: Mapping[str, Any]) -> bool:
 
 def count_of(answer: Mapping[str, Any]) -> int:
     """Return the number of hits in an answer; -1 for an answer that is no list of hits."""
-    hits = answer.get("results", answer.get("hits"))
+    hits = next((answer[name] for name in ("results", "hits", "map") if name in answer), None)
     if not isinstance(hits, list):
         return -1
     return len(hits) and max(len(hits), int(answer.get("total_found", 0)))

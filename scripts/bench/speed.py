@@ -19,7 +19,7 @@ search finds the last file, until its names are resolved, too, and until all wor
 client runs the queries, on the peer's own server too. `hop` rows query one worker over ZeroMQ. The
 exponent of a row is that of its median over the chunks: 0 is independent of the size, 1 is
 proportional to it. The work of a starting set (a check of every file, and of the served index) is
-done before queries are timed; `growth.py` measures after many queries.
+done before queries are timed.
 """
 
 from __future__ import annotations

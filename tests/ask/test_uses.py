@@ -233,6 +233,24 @@ def test_an_ambiguous_target_of_the_graph_is_answered_for_agents_alone(served, d
     assert asyncio.run(graph(served.context(), question, detail))["results"] == []
 
 
+@pytest.mark.parametrize("symbol", ["operator()", "Disk::operator=", "operator bool"])
+def test_lines_of_other_operators_are_not_those_of_an_unknown_one(tmp_path_factory, serve, symbol):
+    text = "struct Money {\n  bool operator==(const Money& other) const { return operator<(other); }\n};\n"
+    answer = ask(serve_files(tmp_path_factory, serve, {"money.cpp": text}), symbol)
+    assert answer["sites"] == []
+    assert repr(symbol) in answer["suggestion"]
+
+
+def test_a_request_that_leads_to_a_route_is_no_unresolved_use_of_its_handler(tmp_path_factory, serve):
+    files = {
+        "app.py": "from flask import Flask\napp = Flask(__name__)\n\n\n@app.post('/orders')\ndef post():\n    return ''\n",
+        "tests/test_app.py": "def test_one(client, other):\n    client.post('/orders')\n    other.post('/nothing')\n",
+    }
+    (block,) = ask(serve_files(tmp_path_factory, serve, files), "POST /orders")["sites"]
+    assert sites(block) == ["app.py:5", "tests/test_app.py:2"]
+    assert block["unresolved"]["total"] == 1
+
+
 def test_an_unknown_symbol_is_explained(served):
     answer = ask(served, "no_such_name")
     assert answer["sites"] == []

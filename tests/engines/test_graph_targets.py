@@ -408,6 +408,39 @@ def test_a_folder_named_like_a_method_is_meant_where_files_are_and_the_method_is
     assert ask(shop, "callers", "plugins")[0].target == "shop/menu:Menu.plugins"
 
 
+def test_a_folder_named_like_several_functions_is_meant_where_files_are(config):
+    text = "import tools.one\n\n\ndef tools():\n    return tools.one\n"
+    texts = {f"{name}.py": text for name in ("first", "second")}
+    for name, text in (texts | {"tools/one.py": "def run():\n    pass\n"}).items():
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text(text)
+    write_graph(config, (*texts, "tools/one.py"))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    hits, rows = ask(worker, "dependents", "tools")
+    assert (hits.target, hits.suggestion) == ("tools", "Also called 'tools': first:tools, second:tools.")
+    assert [row["node"]["id"] for row in rows] == ["first", "second"]
+    assert ask(worker, "callers", "tools")[0].ambiguous
+
+
+@pytest.mark.parametrize("target", ["parts", "parts/"])
+def test_folders_named_like_a_file_are_named_where_files_are_meant(config, target):
+    names = ("a/parts/one.py", "b/parts/two.py", "terms/parts.py", "main.py")
+    for name in names:
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text(
+            "import terms.parts\n" if name == "main.py" else "def run():\n    pass\n"
+        )
+    write_graph(config, names)
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    hits, _ = ask(worker, "dependents", target)
+    assert (hits.target, hits.candidates) == ("terms/parts", ("a/parts", "b/parts"))
+    assert hits.suggestion == "Folders called 'parts': a/parts, b/parts."
+
+
 def test_a_name_of_several_folders_lists_them(config):
     for name in ("a/parts/one.py", "b/parts/two.py"):
         (config.root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@ the filter responsible.
 """
 
 import asyncio
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -100,6 +101,15 @@ def test_a_filter_that_removes_everything_is_named_with_the_count_without_it(
     answer = ask(sample, tool, **arguments)
     assert f"Nothing matches {sentence} there would be " in answer["suggestion"]
     assert int(answer["suggestion"].split("there would be ")[1].partition(".")[0]) > 0
+
+
+def test_a_filter_is_named_in_the_text_answer_for_an_agent(sample):
+    definition = TOOLS["cortex_search"]
+    context = replace(sample.context(), audience="agent")
+    arguments = definition.check({"query": "how is a session rotated", "paths": ["no/**"]})
+    answer = asyncio.run(definition.call(context, arguments))
+    assert answer["map"] == []
+    assert answer["suggestion"].startswith('Nothing matches with paths=["no/**"]; without it there would be ')
 
 
 def test_a_filter_is_not_blamed_without_hits_anywhere(sample):

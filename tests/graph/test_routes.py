@@ -546,6 +546,35 @@ def test_the_first_of_many_routes_are_named_for_an_unknown_one(tmp_path):
     assert not hits.candidates
 
 
+CATCH_ALL = FLASK | {
+    "app.py": FLASK["app.py"] + "\n\n@app.get('/<path:rest>')\ndef lose(rest):\n    return ''\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "paths"),
+    [
+        ("orders", ["/api/orders", "/api/orders/<int:number>"]),
+        ("nothing", []),
+        ("/nothing", ["/<path:rest>"]),
+        ("POST …/orders", ["/api/orders"]),
+    ],
+)
+def test_a_part_of_a_path_is_no_value_of_a_parameter(tmp_path, target, paths):
+    _, rows = ask(serve(tmp_path, CATCH_ALL), "routes", target)
+    assert [row["path"] for row in rows] == paths
+
+
+def test_a_route_with_an_unknown_begin_is_the_one_with_this_end(tmp_path):
+    worker = serve(tmp_path, CATCH_ALL)
+    assert ask(worker, "callees", "POST …/orders")[0].target == "orders:create"
+    assert ask(worker, "callees", "GET …/nothing")[0].target == "app:lose"
+    lost = "from flask import Blueprint\nbp = Blueprint('lost', __name__)\n\n\n@bp.post('/orders')\ndef find():\n    return ''\n"
+    (tmp_path / "lost").mkdir()
+    worker = serve(tmp_path / "lost", CATCH_ALL | {"lost.py": lost})
+    assert ask(worker, "callees", "POST …/orders")[0].target == "lost:find"
+
+
 def test_an_unknown_route_names_the_mounts_that_may_serve_it(tmp_path):
     app = FLASK["app.py"] + "app.register_blueprint(plugins[0], url_prefix='/plug')\n"
     hits, _ = ask(serve(tmp_path, FLASK | {"app.py": app}), "callees", "GET /plug/x")
@@ -599,4 +628,4 @@ def test_loops_inside_of_loops_are_read_for_a_bounded_number_of_rounds():
 def test_a_route_has_a_bounded_number_of_paths():
     paths = ",\n".join(f"'/{number}'" for number in range(5_000))
     text = f"from flask_restful import Api\napi = Api()\napi.add_resource(Orders, {paths})\n"
-    assert len(routes_in({"app.py": text})) == 63
+    assert len(routes_in({"app.py": text})) == 49

@@ -59,6 +59,8 @@ SITE_BYTES = 25
 PAGE, PAGES_MAX = 500, 8
 #: names of functions that a language calls itself: lines with them are about other types
 _CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
+#: a name whose word `operator` stands in lines of all other operators, too
+_OPERATOR = re.compile(r"(?:.*\W)?operator(?:\s|[^\w.:]).*")
 _PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
@@ -125,7 +127,8 @@ async def find_uses(
     owner = await _find_owner_of_field(turn, names[0]) if is_field else None
     meanings = [] if owner else meanings
     answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
-    if not meanings and direction in ("callers", "types") and not is_path:
+    is_word = not is_path and not _OPERATOR.fullmatch(symbol)
+    if not meanings and direction in ("callers", "types") and is_word:
         outer, _, name = names[0].rpartition(".")
         of_type = outer.rpartition(".")[2]
         if owner is None and of_type[:1].isupper():  # a type outside of the project
@@ -230,10 +233,22 @@ async def _list_uses(
         if usage.unresolved in unresolved or offset:  # another meaning has the same name
             usage.unresolved = {}
         unresolved.append(usage.unresolved)
+        usage.unresolved = _drop_sites(usage)
         await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
         blocks.append(render(usage, offset, max_bytes, head))
     return blocks, places, definitions, remarks
+
+
+def _drop_sites(usage: Uses) -> dict[str, Any]:
+    """Return the unresolved uses that are no sites: a request's receiver is of unknown type, and
+    its path still leads to the definition.
+    """
+    listed = usage.unresolved.get("places", [])
+    sites = {site.place for site in usage.sites}
+    places = [place for place in listed if tuple(place) not in sites]
+    total = usage.unresolved.get("total", 0) - len(listed) + len(places)
+    return usage.unresolved | {"total": total, "places": places} if total else {}
 
 
 def _split_by_overload(usage: Uses, overloads: Sequence[Meaning], selected: Meaning | None) -> dict[str, Any]:

@@ -51,7 +51,21 @@ class Routes:
         method_and_path = read_asked(target)
         if method_and_path is None or bool(method_and_path[0]) != with_method:
             return []
-        return find_routes(self.every, *method_and_path)
+        return self._find(target, *method_and_path)
+
+    def _find(self, target: str, method: str, path: str) -> list[FullRoute]:
+        """The routes of a method and a path. Where the target is `GET …/orders`, those with an
+        unknown begin, else those that end in `/orders`, come first.
+        """
+        if OPEN_END not in target or not (end := path.rstrip("/")):
+            return find_routes(self.every, method, path)
+        unknown = find_routes([route for route in self.every if not route.is_whole], method, path)
+        ending = [route for route in self.every if route.path.rstrip("/").endswith(end)]
+        return (
+            unknown
+            or [route for route in ending if method in ("", route.method)]
+            or find_routes(self.every, method, path)
+        )
 
     def is_route(self, target: str) -> bool:
         """Whether a target names a method and a path, in a project with routes."""
@@ -67,11 +81,14 @@ class Routes:
         ]
 
     def filtered(self, text: str) -> list[FullRoute]:
-        """The routes of a path, or of all paths that contain it; all for ""."""
+        """The routes of a path, or of all paths that contain it; all for "". A text without a slash
+        at its beginning is no path: a parameter does not match it.
+        """
         if not (text := text.strip()):
             return self.every
-        method, path = read_asked(text) or ("", text)
-        if matches := find_routes(self.every, method, path):
+        question = read_asked(text)
+        method, path = question or ("", text)
+        if question and (matches := self._find(text, method, path)):
             return matches
         low = path.lower()
         return [route for route in self.every if low in route.path.lower() and method in ("", route.method)]

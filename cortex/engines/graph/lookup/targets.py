@@ -207,15 +207,25 @@ class Targets:
         return TargetMatch(tuple(inside), folder=roots[0]) if inside else None
 
     def _prefer_folder(self, target: str, meaning: TargetMatch) -> TargetMatch:
-        """The folder of a bare name, `plugins`, where files are meant and `meaning` is none."""
-        if not self._files_first or not target.isidentifier() or meaning.folder:
+        """The folder of a bare name, `plugins`, where files are meant and `meaning` is none; beside
+        a file, and where there are several, folders are other meanings.
+        """
+        name = target.removesuffix("/")
+        if not self._files_first or not name.isidentifier() or meaning.folder:
             return meaning
-        if not meaning.nodes or any(self._is_file(number) for number in meaning.nodes):
+        numbers = meaning.nodes or [self._graph.names.number(other) for other in meaning.candidates]
+        folder = self._find_folder(f"{name}/")
+        if folder is not None and not any(map(self._is_file, numbers)):
+            others = (*map(self._graph.names.__getitem__, meaning.nodes[:1]), *meaning.candidates)[:LISTED]
+            return replace(
+                folder, candidates=others, suggestion=f"Also called {target!r}: {', '.join(others)}."
+            )
+        files = set(self.files)
+        roots = [root for root in self.path_index.roots(name) if root not in files]
+        if not roots:
             return meaning
-        if (folder := self._find_folder(f"{target}/")) is None:
-            return meaning
-        others = (self._graph.names[meaning.nodes[0]], *meaning.candidates)[:LISTED]
-        return replace(folder, candidates=others, suggestion=f"Also called {target!r}: {', '.join(others)}.")
+        also = f"{meaning.suggestion} Folders called {name!r}: {', '.join(roots[:LISTED])}.".lstrip()
+        return replace(meaning, candidates=(*meaning.candidates, *roots)[:LISTED], suggestion=also)
 
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """The match with a remark that it is a guess."""
