@@ -33,6 +33,8 @@ FILES = {
     r"sealed/[0-9a-f]{16}/(LIST|objects/[0-9a-f]{24})": True,
 }
 
+VALUE_OF = "return document.querySelector(arguments[0]).value"
+
 
 @pytest.fixture
 def sealed(project, tmp_path, monkeypatch):
@@ -296,7 +298,8 @@ def test_the_page_of_a_sealed_project_leaves_no_text_in_an_address_or_in_stats(s
                 page.shows(answer)
                 driver.refresh()
                 page.shows(answer)
-                assert page.js("return document.querySelector(arguments[0]).value", field) == text
+                # The field is filled once its view has read the entry of the history.
+                until(lambda f=field, t=text: page.js(VALUE_OF, f) == t, "the field has its text again")
                 links = page.js(
                     "return [...document.querySelectorAll('a, [data-place]')].map((a) => a.outerHTML)"
                 )
