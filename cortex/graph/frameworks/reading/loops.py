@@ -5,7 +5,7 @@ or mount for each element.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -72,7 +72,7 @@ def _first_of(node: Node | None) -> Node | None:
     return node.named_children[0] if node is not None and node.named_child_count else None
 
 
-def values_of(loop: Loop, find: Lists, grown: Set[int]) -> list[dict[str, Node]]:
+def values_of(loop: Loop, find: Lists, grown: set[int]) -> list[dict[str, Node]]:
     """Return text of each variable, or field of one → its value, for each element of a literal
     list, {} for unknown ones; [] for another list. `grown`: the lists that get further elements.
     """
@@ -105,7 +105,7 @@ def _entries_of(node: Node) -> Node | None:
 
 
 def _elements(
-    listed: Node, find: Lists, grown: Set[int], *, by_key: bool, depth: int = 0
+    listed: Node, find: Lists, grown: set[int], *, by_key: bool, depth: int = 0
 ) -> Iterator[tuple[Node, ...]]:
     """Yield the parts of each element, or the key and value of each entry; () for unknown ones."""
     listed = unwrap(listed)
