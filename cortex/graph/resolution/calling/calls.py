@@ -151,6 +151,7 @@ class Calls:
         names = filter(None, (name, self.rules.fallback_operators.get(name)))
         operands = dict.fromkeys((receiver, *reference.passed))
         is_operand, functions = self.language.is_operand, self.language.operator_functions
+        self.targets.narrowed |= bool(reference.passed)  # the types of all operands decide
         call = reference
         if reference.passed and is_operand is not None:  # C++: a member takes the right operand
             operands = dict.fromkeys(reference.passed[:1])
