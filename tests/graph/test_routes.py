@@ -622,8 +622,8 @@ def test_a_route_has_a_bounded_number_of_paths():
 )
 def test_hono_has_paths_of_parts(code, expected):
     head = "import { Hono } from 'hono';\nfunction h(context) {}\n"
-    own = f"{head}export default new Hono().get('/x', h);\n" if "./own" in code else ""
-    assert routes_in({"app.ts": f"{head}{code}", "own.ts": own}) == expected
+    exported = f"{head}export default new Hono().get('/x', h);\n" if "./own" in code else ""
+    assert routes_in({"app.ts": f"{head}{code}", "own.ts": exported}) == expected
 
 
 def test_koa_sets_the_prefix_of_a_router_later():
