@@ -73,6 +73,25 @@ CASES = {
         },
         {(2, "Rows:Rows.ReadAll"), (2, "Rows:Rows.ReadAll~2")},
     ),
+    "conversions of values of several types": (
+        {
+            "A.cs": (
+                "namespace K;\nstruct Metre { public static explicit operator Metre(int one) => default; }\n"
+                "class User { void Run(int one, string other, object boxed) {\n  var a = (Metre)boxed;\n  var b = (Metre)one;\n"
+                "  var c = (Metre)other;\n} }\n"
+            ),
+        },
+        {(5, "A:Metre.operator Metre")},
+    ),
+    "an operator with operands of several types": (
+        {
+            "A.cs": (
+                "namespace K;\nstruct Metre { public static Metre operator +(Metre one, Metre other) => one; }\n"
+                "class User { void Run(Metre one, string other) {\n  var a = one + one;\n  var b = one + other;\n} }\n"
+            ),
+        },
+        {(4, "A:Metre.operator+")},
+    ),
 }
 
 

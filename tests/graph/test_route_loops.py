@@ -68,6 +68,33 @@ GO = (
         ("app.use(['/a', '/b'], orders);", ["GET /a/o", "GET /b/o"]),
         ("for (const at in [h, g]) app.get(at, h);", ["GET ? h:h app.js:5"]),
         ("function add(rows) { rows.forEach((row) => app.get(row.path, h)); }", ["GET ? h:h app.js:5"]),
+        (
+            "const rows = ['/a'];\nrows.push(other);\nrows.forEach((row) => app.get(row, h));",
+            ["GET /a h:h", "GET ? h:h app.js:7"],
+        ),
+        (
+            "[...others, '/b'].forEach((row) => app.get('/a' + row, h));",
+            ["GET /a/b h:h", "GET ? h:h app.js:5"],
+        ),
+        (
+            "let rows = ['/a'];\nif (old) rows = ['/b'];\nrows.forEach((row) => app.get(row, h));",
+            ["GET /b h:h", "GET ? h:h app.js:7"],
+        ),
+        (
+            "const path = '/x';\n[{ path: '/a' }].forEach((row) => app.get(row.path, h));\napp.get(path, g);",
+            ["GET /a h:h", "GET /x h:g"],
+        ),
+        (
+            "const path = '/x';\n['/a'].forEach((path) => app.get(path, h));\napp.get(path, g);",
+            ["GET /a h:h", "GET /x h:g"],
+        ),
+        (
+            "['/a'].forEach((path) => { const add = (path) => app.get(path, h); add('/x'); });",
+            ["GET ? h:h app.js:5"],
+        ),
+        ("const path = '/x';\nfunction add(path) { app.get(path, h); }", ["GET ? h:h app.js:6"]),
+        ("[1, 2].forEach((version) => app.get(`/v${version}`, h));", ["GET /v1 h:h", "GET /v2 h:h"]),
+        ("[f(1), f(2)].forEach((path) => app.get(path, h));", ["GET ? h:h app.js:5"]),
     ],
 )
 def test_a_script_declares_a_route_for_each_element(code, expected):
@@ -87,6 +114,26 @@ def test_a_script_declares_a_route_for_each_element(code, expected):
 def test_a_program_in_python_mounts_each_element(loop):
     main = f"from fastapi import FastAPI\nfrom routers import a, b\napp = FastAPI()\n{loop}"
     assert routes_in(FASTAPI | {"main.py": main}) == ["GET /x/a routers/a:f", "GET /y/b routers/b:f"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "ROWS = [a.router]\nROWS.append(b.router)\nfor row in ROWS:\n",
+        "ROWS = [a.router]\nROWS += [b.router]\nfor row in ROWS:\n",
+        "ROWS = {'x': a.router}\nROWS['y'] = b.router\nfor _, row in ROWS.items():\n",
+    ],
+)
+def test_a_list_that_grows_has_unknown_elements(rows):
+    main = f"from fastapi import FastAPI\nfrom routers import a, b\napp = FastAPI()\n{rows}    app.include_router(row)\n"
+    lines = routes_in(FASTAPI | {"main.py": main})
+    assert lines == ["GET /a routers/a:f", "GET /b routers/b:f UNSERVED", "ANY /… - main.py:7"]
+
+
+def test_each_round_of_a_loop_makes_a_router_of_its_own():
+    loop = "for at in ('/x', '/y'):\n    own = APIRouter(prefix=at)\n    own.add_api_route('/h', h)\n    app.include_router(own)\n"
+    main = f"from fastapi import APIRouter, FastAPI\napp = FastAPI()\ndef h(): ...\n{loop}"
+    assert routes_in({"main.py": main}) == ["GET /x/h main:h", "GET /y/h main:h"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from cortex.engines.serving import EngineWorker
 from cortex.graph.frameworks import match
 from cortex.graph.frameworks.join import find_routes, join_routes, read_asked
+from cortex.graph.frameworks.reading.read import PATHS_MAX
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.project import Project
@@ -628,4 +629,35 @@ def test_loops_inside_of_loops_are_read_for_a_bounded_number_of_rounds():
 def test_a_route_has_a_bounded_number_of_paths():
     paths = ",\n".join(f"'/{number}'" for number in range(5_000))
     text = f"from flask_restful import Api\napi = Api()\napi.add_resource(Orders, {paths})\n"
-    assert len(routes_in({"app.py": text})) == 49
+    assert len(routes_in({"app.py": text})) == PATHS_MAX - 1
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (
+            "const app = new Hono();\nconst own = new Hono().basePath('/v1');\nown.get('/x', h);\napp.route('/api', own);\n",
+            ["GET /api/v1/x app:h"],
+        ),
+        (
+            "const app = new Hono();\nconst own = app.basePath('/v1');\nown.get('/x', h);\napp.get('/y', h);\n",
+            ["GET /v1/x app:h", "GET /y app:h"],
+        ),
+        (
+            "import own from './own';\nconst app = new Hono().route('/own', own).get('/c', h);\nexport default app;\n",
+            ["GET /c app:h", "GET /own/x own:h"],
+        ),
+    ],
+)
+def test_hono_has_paths_of_parts(code, expected):
+    head = "import { Hono } from 'hono';\nfunction h(context) {}\n"
+    exported = f"{head}export default new Hono().get('/x', h);\n" if "./own" in code else ""
+    assert routes_in({"app.ts": f"{head}{code}", "own.ts": exported}) == expected
+
+
+def test_koa_sets_the_prefix_of_a_router_later():
+    text = (
+        "const Router = require('@koa/router');\nconst Koa = require('koa');\nconst app = new Koa();\n"
+        "const own = new Router();\nfunction h(context) {}\nown.prefix('/v1');\nown.get('/x', h);\napp.use(own.routes());\n"
+    )
+    assert routes_in({"app.js": text}) == ["GET /v1/x app:h"]

@@ -223,6 +223,29 @@ def test_the_methods_of_modules_are_looked_through_once_for_each_name(monkeypatc
     assert FUNCTIONS <= lookups["a.rb"] <= 3 * FUNCTIONS, lookups
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.rb", "class Order{n}\n  def update; end\n  def go(order{n}); order{n}.update; end\nend\n"),
+        (
+            "a.swift",
+            "struct S{n} {{ subscript(at: Int) -> Int {{ return go() }} }}\nfunc f{n}(all: [S{n}]) {{ _ = all[1] }}\n",
+        ),
+    ],
+)
+def test_methods_of_a_common_name_are_looked_through_once(monkeypatch, path, text):
+    project, counted = read("".join(text.format(n=number) for number in range(FUNCTIONS)), path), Counter()
+    define = Project.definition
+
+    def counting(self: Project, ref: Ref) -> object:
+        counted[ref] += 1
+        return define(self, ref)
+
+    monkeypatch.setattr(Project, "definition", counting)
+    list(edges_of(project, Evaluator(project), path))
+    assert counted.total() < FUNCTIONS**2
+
+
 def test_a_resolved_file_leaves_no_reference_cycle():
     project = opened(4)
     tools = Tools(project)

@@ -115,6 +115,8 @@ class Syntax:
     operators: Mapping[str, str] = field(default_factory=dict)
     #: operators are functions of both operands, in the type of either
     static_operators: bool = False
+    #: signs whose operands are conditions: C++ converts them. Queries for them would be quadratic
+    tested_signs: frozenset[str] = frozenset()
     #: operands of a postfix operator's function that nobody writes: C++'s `operator++(int)`
     postfix_operands: tuple[str, ...] = ()
     #: nodes around a name that is declared as a pointer or an array: it gets a second binding

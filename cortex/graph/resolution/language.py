@@ -97,7 +97,7 @@ class Language(Grammar):
     #: methods of one name on an unknown receiver, restricted in this order
     methods_by_name: tuple[Callable[[Calls, Reference, list[Ref]], list[Ref]], ...] = ()
     #: methods of a name that libraries have too, on an unknown receiver; None: of none
-    common_methods: Callable[[Calls, Reference, list[Ref]], list[Ref]] | None = None
+    common_methods: Callable[[Calls, Reference, str], list[Ref]] | None = None
     #: definitions that a file can mean, among the callees
     visible: Callable[[Project, Evaluator, list[Ref], str], list[Ref]] | None = None
     #: tells whether code in a file can see definitions in another

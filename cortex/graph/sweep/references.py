@@ -22,7 +22,13 @@ from cortex.graph.facts.expressions.chains import (
     unwrap_node,
 )
 from cortex.graph.facts.expressions.links import module_of
-from cortex.graph.facts.expressions.operators import OperatorReader, is_assigned, read_operator
+from cortex.graph.facts.expressions.operators import (
+    OperatorReader,
+    is_assigned,
+    read_operator,
+    read_test,
+    tested_operands,
+)
 from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import macro_calls, macro_value
@@ -97,6 +103,8 @@ def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
 def call_operator(sweep: Sweep, node: Node, read: OperatorReader = read_operator) -> None:
     if (operator := read(node, sweep.syntax)) is not None:
         sweep.add_reference("call", *operator)
+    for operand in tested_operands(node, sweep.syntax) if read is read_operator else ():
+        call_operator(sweep, operand, read_test)
 
 
 def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:

@@ -6,7 +6,7 @@ Not Python's and Kotlin's `==`: it is frequent, and most often means no method o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
@@ -96,6 +96,13 @@ def _unary_operator(node: Node, syntax: Syntax) -> tuple[str, Node, CallArgument
 def read_test(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments] | None:
     """Return `read_operator` for a name that is a condition: C++ converts it."""
     return _on_operand(node, node, TEST, syntax)
+
+
+def tested_operands(node: Node, syntax: Syntax) -> Iterator[Node]:
+    """Yield the names in `first && second`, which are conditions."""
+    if syntax.tested_signs and node.child_count > 2 and node.child(1).type in syntax.tested_signs:
+        operands = node.child(0), node.child(2)
+        yield from (child for child in operands if child.type in syntax.names or child.type in syntax.members)
 
 
 def read_conversion(node: Node, syntax: Syntax) -> tuple[str, Node, CallArguments] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tree_sitter import Node
 
@@ -28,7 +28,8 @@ _PATH_WORDS = frozenset("path prefix base root url uri mount endpoint namespace 
 _WRAPS = frozenset({"expression_list", "parenthesized_expression"})
 _CASTS = frozenset({"as_expression", "non_null_expression", "satisfies_expression"})
 _NAMED = frozenset(("identifier", "constant", "name"))
-_KEYS = frozenset({"property_identifier", "shorthand_property_identifier"})
+#: values of a loop that are their own text
+_PLAIN = frozenset("property_identifier shorthand_property_identifier number integer int_literal".split())
 _DECLARATORS = frozenset({"variable_declarator", "property_declaration"})
 #: `Orders.BASE`, `Orders::BASE`
 MEMBERS = frozenset(
@@ -50,8 +51,16 @@ class Literals:
 
     def give(self, name: str, value: Node) -> None:
         """Give a name its present value: a variable of a loop."""
-        is_key = value.type in _KEYS
-        self._values[name] = text_of(value) if is_key else self.text(value) if self.is_text(value) else None
+        is_plain = value.type in _PLAIN
+        self._values[name] = text_of(value) if is_plain else self.text(value) if self.is_text(value) else None
+
+    def hide(self, names: Iterable[str]) -> dict[str, str | None]:
+        """Return the values of names, for `restore`, and forget that there are any."""
+        return {name: self._values.pop(name) for name in names if name in self._values}
+
+    def restore(self, names: Iterable[str], values: dict[str, str | None]) -> None:
+        """Give names the values that they had around a loop or function."""
+        self._values |= {name: values.get(name) for name in names}
 
     def forget(self, names: str) -> None:
         """Note that the names in a text have no single value: variables of a loop."""

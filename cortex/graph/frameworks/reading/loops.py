@@ -72,20 +72,18 @@ def _first_of(node: Node | None) -> Node | None:
     return node.named_children[0] if node is not None and node.named_child_count else None
 
 
-def values_of(loop: Loop, find: Lists) -> list[dict[str, Node]]:
+def values_of(loop: Loop, find: Lists, grown: set[int]) -> list[dict[str, Node]]:
     """Return text of each variable, or field of one → its value, for each element of a literal
-    list; [] for another list.
+    list, {} for unknown ones; [] for another list. `grown`: the lists that get further elements.
     """
     iterated = unwrap(loop.iterated)
     inner = _entries_of(iterated)
     listed = find(inner or iterated)
     if listed is None:
         return []
-    rows = [dict[str, Node]() for _ in range(ELEMENTS_MAX)]
-    elements = list(islice(_elements(listed, find, by_key=inner is not None), ELEMENTS_MAX))
-    for row, element in zip(rows, elements, strict=False):
-        row.update(islice(_bind(unwrap(loop.pattern), element, _fields_of(listed)), FIELDS_MAX))
-    return rows[: len(elements)]
+    pattern, fields = unwrap(loop.pattern), _fields_of(listed)
+    elements = islice(_elements(listed, find, grown, by_key=inner is not None), ELEMENTS_MAX)
+    return [dict(islice(_bind(pattern, element, fields), FIELDS_MAX)) for element in elements]
 
 
 def unwrap(node: Node) -> Node:
@@ -106,9 +104,13 @@ def _entries_of(node: Node) -> Node | None:
     return _first_of(listed) or _first_of(callee)
 
 
-def _elements(listed: Node, find: Lists, *, by_key: bool, depth: int = 0) -> Iterator[tuple[Node, ...]]:
-    """Yield the parts of each element, or the key and value of each entry."""
+def _elements(
+    listed: Node, find: Lists, grown: set[int], *, by_key: bool, depth: int = 0
+) -> Iterator[tuple[Node, ...]]:
+    """Yield the parts of each element, or the key and value of each entry; () for unknown ones."""
     listed = unwrap(listed)
+    if listed.id in grown:
+        yield ()
     kind, body = listed.type, listed.child_by_field_name("body")
     if kind == "composite_literal" and body is not None:  # Go's have the index or key before
         for child in body.named_children:
@@ -122,7 +124,10 @@ def _elements(listed: Node, find: Lists, *, by_key: bool, depth: int = 0) -> Ite
         key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
         if child.type in _SPREADS:
             other = find(child.named_children[0]) if depth < DEPTH_MAX else None
-            yield from _elements(other, find, by_key=by_key, depth=depth + 1) if other is not None else ()
+            if other is None:
+                yield ()
+            else:
+                yield from _elements(other, find, grown, by_key=by_key, depth=depth + 1)
         elif kind in _KEYED and child.type in _SHORT:
             yield child, child
         elif kind in _KEYED and key is not None and value is not None:
@@ -132,7 +137,7 @@ def _elements(listed: Node, find: Lists, *, by_key: bool, depth: int = 0) -> Ite
 
 
 def _bind(pattern: Node, element: tuple[Node, ...], fields: list[str]) -> Iterator[tuple[str, Node]]:
-    if len(element) > 1:
+    if len(element) != 1:
         names = pattern.named_children if pattern.type in _PATTERNS else [pattern]
         for name, part in zip(names, element, strict=False):
             yield from _bind(unwrap(name), (part,), fields)

@@ -54,12 +54,16 @@ PATHS_MAX = 50
 #: bytes that a file's loops read again for their further elements
 REPEATED_BYTES_MAX = 1_000_000
 _LISTS = frozenset({"list", "array", "tuple"})
+#: calls that add elements to a list
+_GROWS = frozenset("append extend insert push unshift splice add set update".split())
 #: names of untyped parameters that may hold a router
 _USUAL = frozenset("app router server api blueprint".split())
 #: the name space of a list of routes
 _APP_NAME = re.compile(r"""(?m)^app_name\s*=\s*["'](\w+)["']""")
 #: the call that adds the routes of another file, which then have its functions
 _INCLUDES = "include_router"
+#: variables in the pattern of a loop
+_NAMES = re.compile(r"[\w$]+")
 _METHOD_FIRST = re.compile(r"([A-Z]+)\s+(\S+)")
 
 #: readers of files that draw all routes
@@ -142,6 +146,10 @@ class _Reader(Rows):
         elif left is not None and right is not None and "operator" not in kind and "binary" not in kind:
             return self._assign(left, right, depth + 1)
         children = node.named_children
+        if kind == "export_statement" and right is not None:  # `export default new Hono().get(…)`
+            if (key := self.visit(right, "default", depth + 1)) in self.known_routers and key != "=default":
+                self.add("mount", "=default", node, target=key, flags=("same",))
+            return ""
         if kind == "return_statement":
             key = self.visit(children[0], "", depth + 1) if len(children) == 1 else ""
             if key in self.known_routers and self.frames[-1].name:
@@ -157,23 +165,27 @@ class _Reader(Rows):
 
     def _repeat(self, loop: Loop, depth: int) -> bool:
         """Read a loop over a literal list once for each element; return False for another loop."""
-        if len(self.frames) + depth > DEPTH_MAX or not (rows := values_of(loop, self.list_of)):
+        rows = values_of(loop, self.list_of, self.grown) if len(self.frames) + depth <= DEPTH_MAX else []
+        if not rows:
             return False
         self.repeated += len(rows) * (loop.body.end_byte - loop.body.start_byte)
         if self.repeated > REPEATED_BYTES_MAX:
             return False
         self.visit(loop.iterated, "", depth)
-        around = self.looped
+        around, count = self.looped, len(self.fragments)
+        names = {name for row in rows for name in row} | set(_NAMES.findall(text_of(loop.pattern)[:200]))
+        outer = self.literals.hide(names)
         for row in rows:
             values = {name: self.meant(value) for name, value in row.items()}
+            self.literals.restore(names, {})
             for name, value in values.items():
                 self.literals.give(name, value)
                 self.looped_values.add(value.id)
-            self.looped = around | values
+            self.looped, self.body = around | values, loop.body.id
             self.visit(loop.body, "", depth)
         self.looped = around
-        for name in {name for row in rows for name in row}:
-            self.literals.forget(name)
+        self.literals.restore(names, outer)
+        self.fragments[count:] = dict.fromkeys(self.fragments[count:])  # unknown paths are one
         return True
 
     def _read_list(self, node: Node, holder: str, depth: int) -> str:
@@ -215,9 +227,15 @@ class _Reader(Rows):
         name = self.dotted(left)
         key = self.visit(right, name, depth)
         frame = self.frames[-1]
-        frame.lists.pop(name, None)
-        if (value := unwrap(right)).type in LISTS:
+        augmented = left.parent is not None and left.parent.type.startswith("augmented")
+        before = frame.lists.pop(name, None)
+        value = before if before is not None and augmented else unwrap(right)
+        if value.type in LISTS and name:
             frame.lists[name] = value
+        if before is not None:  # `routers += [orders]`, `routers = [users]`
+            self.grown.add(value.id)
+        elif not name and left.named_child_count:  # `routers["/orders"] = orders`
+            self._grow(left.named_children[0])
         if not name or key.startswith("'"):  # a module: the file's imports have its name
             return ""
         if "." not in name:
@@ -227,8 +245,8 @@ class _Reader(Rows):
             if key or name in frame.routers:
                 frame.routers[name] = key
             if (key in self.known_routers or (key and self._is_listed(right))) and not frame.name:
-                augmented = left.parent is not None and left.parent.type.startswith("augmented")
-                if key != f"={name}":
+                is_further = self.looped and f"={name}" in self.known_routers  # of the next element
+                if key != f"={name}" and not is_further:
                     self.add("mount", f"={name}", left, target=key, flags=() if augmented else ("same",))
         elif key:
             self.attributes[name.rpartition(".")[2]] = key
@@ -237,6 +255,11 @@ class _Reader(Rows):
         elif name == MODULE_EXPORTS:  # `{ api: router }`
             self.export_members(right)
         return key
+
+    def _grow(self, node: Node) -> None:
+        """Note that a literal list gets further elements."""
+        if (listed := self.list_of(node)) is not None:
+            self.grown.add(listed.id)
 
     def _function(self, node: Node, holder: str, depth: int) -> str:
         at = self.definition_at(node.start_byte)
@@ -260,14 +283,20 @@ class _Reader(Rows):
             if typed and any(row.entry == name.rpartition(".")[2] for row in self.frameworks):
                 self.add("router", key, node, flags=("app",))
         self.frames.append(frame)
-        around, self.list = self.list, ""
+        around, self.list, looped = self.list, "", self.looped
+        inner = {word for parameter, _ in names for word in _NAMES.findall(parameter[:200])}
+        hidden = self.literals.hide(inner if node.id != self.body else ())
+        if looped and node.id != self.body:
+            rows = looped.items()
+            self.looped = {key: value for key, value in rows if inner.isdisjoint(_NAMES.findall(key)[:1])}
         listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
         for argument in listed.named_children if listed is not None else ():
             self._inject_parameter(argument, at)
         body = node.child_by_field_name("body")
         if body is not None:
             self.visit(body, "", depth)
-        self.list = around
+        self.list, self.looped = around, looped
+        self.literals.restore(hidden, hidden)
         self.frames.pop()
         return ""
 
@@ -304,6 +333,8 @@ class _Reader(Rows):
             if member == "action" and candidate is framework and call.decorator is not None:
                 return self._action(call, call.decorator)
         receiver, name = self._receiver(callee, depth)
+        if name in _GROWS:
+            self._grow(callee.named_children[0])
         decorates = call.decorator is not None or call.decorated is not None
         if receiver or decorates:
             for candidate in self.frameworks_of(receiver):
@@ -311,6 +342,8 @@ class _Reader(Rows):
                     return receiver
                 if (row := candidate.members.get(name)) is not None:
                     key = receiver or f"?{self.dotted(callee).rpartition('.')[0]}"
+                    if isinstance(row, Group) and not row.complete and self._is_new(callee):
+                        row = Setting(prefix=row.path)  # of the router that the expression makes
                     if isinstance(row, Group):
                         return self._group(call, row, key)
                     if isinstance(row, Views):
@@ -354,6 +387,9 @@ class _Reader(Rows):
         if inner is None or member is None:
             return "", ""
         return self.visit(inner, "", depth), text_of(member)
+
+    def _is_new(self, callee: Node) -> bool:
+        return bool(callee.named_children) and callee.named_children[0].type in self.syntax.news
 
     def _new_router(self, node: Node, holder: str, depth: int) -> str:
         """Read `new Router()`: the key of the router, "" for another class."""

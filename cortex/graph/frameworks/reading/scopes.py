@@ -167,8 +167,12 @@ class Scopes:
         self.injected: dict[str, Node] = {}
         #: variables of the loops around the reader, and fields of these → their present values
         self.looped: dict[str, Node] = {}
+        #: lists that get further elements, by node
+        self.grown: set[int] = set()
         #: nodes of these values: their names mean those around the loop
         self.looped_values: set[int] = set()
+        #: the node that the innermost loop repeats
+        self.body = 0
         #: bytes that further passes through loops have read
         self.repeated = 0
         #: the list around the reader

@@ -137,7 +137,13 @@ KOA_ROUTER = Framework(
     "koa router",
     ("@koa/router", "koa-router"),
     routers={"": Router(prefix=("prefix",)), "Router": Router(prefix=("prefix",))},
-    members={**_LOWER, "del": _LOWER["delete"], "all": Route(), "use": Mount((0,), (-1,))},
+    members={
+        **_LOWER,
+        "del": _LOWER["delete"],
+        "all": Route(),
+        "use": Mount((0,), (-1,)),
+        "prefix": Setting(prefix=(0,)),
+    },
     listed="routes",
     any_case=True,
 )

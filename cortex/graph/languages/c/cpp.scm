@@ -72,8 +72,6 @@
 (condition_clause value: [(identifier) (field_expression)] @tested)
 (conditional_expression condition: [(identifier) (field_expression)] @tested)
 (for_statement condition: [(identifier) (field_expression)] @tested)
-(binary_expression left: [(identifier) (field_expression)] @tested operator: ["&&" "||" "and" "or"])
-(binary_expression operator: ["&&" "||" "and" "or"] right: [(identifier) (field_expression)] @tested)
 (assignment_expression operator: ["+=" "-=" "*=" "/="]) @operator
 (type_identifier) @type
 (qualified_identifier name: (type_identifier)) @type

@@ -122,6 +122,7 @@ CPP = replace(
         queries=("cpp",),
         operators=OPERATORS,
         static_operators=True,
+        tested_signs=frozenset({"&&", "||", "and", "or"}),
         postfix_operands=("#int",),
         pointers=POINTERS,
         argument=describe_argument,

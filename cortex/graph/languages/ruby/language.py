@@ -156,7 +156,7 @@ def _of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> l
     return refs
 
 
-def _of_namesake(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
+def _of_namesake(calls: Calls, reference: Reference, method: str) -> list[Ref]:
     """Return the instance methods of the one type that the receiver is named like: `parser.parse`.
 
     A plural may be a list.
@@ -165,16 +165,27 @@ def _of_namesake(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Re
     name = last_name[0].replace("_", "") if last_name else ""
     if not name or name in _CORE_TYPES or name.endswith("s"):
         return []
-    owners = {ref: calls.evaluator.owners.of(*ref) for ref in refs}
-    named = [
-        ref
-        for ref, owner in owners.items()
-        if owner
-        and calls.project.definition(owner).name.lower() == name
-        and not calls.evaluator.scopes.is_static(ref)
-    ]
-    types = {calls.project.definition(owner).qualified for ref in named if (owner := owners[ref])}
-    return named if len(types) == 1 else []
+    types = calls.evaluator.helper(_Namesakes).methods(method).get(name, {})
+    return next(iter(types.values())) if len(types) == 1 else []
+
+
+class _Namesakes:
+    """The instance methods of a name: by that of their type in lower case, and the type."""
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        self._project, self._evaluator = project, evaluator
+        self._by_name: dict[str, dict[str, dict[str, list[Ref]]]] = {}
+
+    def methods(self, name: str) -> dict[str, dict[str, list[Ref]]]:
+        if (by_type := self._by_name.get(name)) is None:
+            by_type = self._by_name[name] = {}
+            for ref in self._evaluator.methods_named(family_of("ruby"), name):
+                owner = self._evaluator.owners.of(*ref)
+                if owner and not self._evaluator.scopes.is_static(ref):
+                    definition = self._project.definition(owner)
+                    types = by_type.setdefault(definition.name.lower(), {})
+                    types.setdefault(definition.qualified, []).append(ref)
+        return by_type
 
 
 def _is_outside(project: Project, owner: Ref | None) -> bool:

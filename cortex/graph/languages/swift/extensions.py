@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import Binding
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value, merge_values
-from cortex.graph.resolution.project import Ref
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
 
 _COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})
@@ -28,12 +28,26 @@ def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence
         wanted, unsure = _LISTS, _OTHERS
     else:
         return []
-    pairs = [
-        (ref, evaluator.project.definition(ref)) for ref in evaluator.methods_named(family_of("swift"), name)
-    ]
-    if any(definition.scope in unsure for _, definition in pairs):
+    by_type = evaluator.helper(_Extensions).methods(name)
+    if not unsure.isdisjoint(by_type):
         return []
-    return [ref for ref, definition in pairs if definition.parent < 0 and definition.scope in wanted]
+    refs = sorted(ref for scope in wanted.intersection(by_type) for ref in by_type[scope])
+    return [ref for ref in refs if evaluator.project.definition(ref).parent < 0]
+
+
+class _Extensions:
+    """The methods of a name by their type: each element of a list asks for those of `subscript`."""
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        self._project, self._evaluator = project, evaluator
+        self._by_name: dict[str, dict[str, list[Ref]]] = {}
+
+    def methods(self, name: str) -> dict[str, list[Ref]]:
+        if (by_type := self._by_name.get(name)) is None:
+            by_type = self._by_name[name] = {}
+            for ref in self._evaluator.methods_named(family_of("swift"), name):
+                by_type.setdefault(self._project.definition(ref).scope, []).append(ref)
+        return by_type
 
 
 def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:

@@ -151,6 +151,7 @@ class Calls:
         names = filter(None, (name, self.rules.fallback_operators.get(name)))
         operands = dict.fromkeys((receiver, *reference.passed))
         is_operand, functions = self.language.is_operand, self.language.operator_functions
+        self.targets.narrowed |= bool(reference.passed)  # the types of all operands decide
         call = reference
         if reference.passed and is_operand is not None:  # C++: a member takes the right operand
             operands = dict.fromkeys(reference.passed[:1])
@@ -300,12 +301,13 @@ class Calls:
         if len(name) < 3 or self.is_outside(reference.chain):
             return
         is_common = name in COMMON or name in self.rules.library_methods
-        if is_common and self.language.common_methods is None:
+        if not is_common:
+            methods: Sequence[Ref] = self.evaluator.methods_named(self.rules.family, name)
+        elif self.language.common_methods is not None:
+            methods = self.language.common_methods(self, reference, name)
+        else:
             return
-        methods = self.evaluator.methods_named(self.rules.family, name)
         refs = plausible_methods(self.project, self.path, reference, methods)
-        if is_common and self.language.common_methods is not None:
-            refs = self.language.common_methods(self, reference, refs)
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
         if len(refs) > 1 and reference.passed and self.rules.overloads and self._are_of_one_type(refs):
