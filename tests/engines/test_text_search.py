@@ -302,6 +302,13 @@ def test_an_empty_answer_gives_the_reason(sample, query, reason):
     assert reason in answer.suggestion
 
 
+def test_a_short_word_has_no_suggestion_of_another_length(tmp_path):
+    """`a` is two edits from `api`, which is nearly all of it."""
+    opened = open_chunks(tmp_path, [chunk("a", "def pay(a): ...")])
+    assert "did you mean" not in opened.search(ExactSearch("/api/v1/nothing")).suggestion
+    assert "did you mean `pay`" in opened.search(ExactSearch("pays")).suggestion
+
+
 @pytest.mark.parametrize(
     ("query", "match_type", "expected"),
     [

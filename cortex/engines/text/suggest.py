@@ -19,6 +19,7 @@ from cortex.engines.text.matches.top_hits import HitFinder
 from cortex.engines.text.matches.verify import Expression, KeywordQuery, compile_expression
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
+from cortex.query.leaf import auto_distance
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
 from cortex.system.errors import BadRequest
 from cortex.terms import languages, tokens
@@ -28,8 +29,6 @@ from ipc.messages import Filters
 _TERMS_MAX = 12
 #: expressions of a query that are tried one by one
 _REASONS_MAX = 4
-#: most edits between a word and a word that is suggested for it
-NEAR_EDITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +173,14 @@ def _clause_text(clause: Node) -> str:
 
 
 def _nearest(context: SuggestionContext, text: str) -> str:
-    """The indexed term nearest to the first word of `text` that is not indexed: at most two edits
-    away, the nearest first, then the most frequent. "" without one.
+    """The indexed term nearest to the first word of `text` that is not indexed: as many edits
+    away as a `~` allows, the nearest first, then the most frequent. "" without one.
     """
     for word in tokens.whole_words(text):
         term = word.replace(tokens.UNDERSCORE, "_")
         if context.words.has(term):
             continue
-        for distance in (1, NEAR_EDITS):  # terms one edit away are few, and quickly found
+        for distance in range(1, auto_distance(term) + 1):  # terms one edit away are few, and quickly found
             # A term that is in no text is a part or a joined form.
             ranked = [
                 (-count, near)
