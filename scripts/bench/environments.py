@@ -49,6 +49,15 @@ def node_with(name: str, packages: Sequence[str], version: str) -> tuple[Path, P
     return modules / node / "bin" / "node", modules
 
 
+def plot(name: str, results: Sequence[Path]) -> None:
+    """Draw docs/<name>.svg from saved results."""
+    bench = Path(__file__).parent
+    picture = bench.parents[1] / "docs" / f"{name}.svg"
+    python = python_with("load", lines_of(bench / "load.lock"))
+    subprocess.run([python, bench / "peers" / "plot.py", name, picture, *results], check=True)
+    print(f"written to {picture}")
+
+
 def lines_of(lock: Path) -> list[str]:
     """Return the packages of a list, without its comments."""
     return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from environments import lines_of, python_with
+from environments import lines_of, plot, python_with
 from product import (
     START_S,
     RunningServer,
@@ -39,7 +39,6 @@ from product import (
     wait_until_indexed,
 )
 from report import (
-    ROOT,
     Figures,
     add_json,
     begin,
@@ -58,7 +57,6 @@ from cortex.processes import attach
 from cortex.settings.config import load, load_data
 
 FOLDER = Path(__file__).parent
-PLOT = ROOT / "docs" / "load.svg"
 CLIENTS = (1, 8, 32, 128)
 #: chunks of a synthetic file: four functions, some ninety lines
 CHUNKS_PER_FILE = 7
@@ -244,13 +242,6 @@ def _print_more(rows: Sequence[Figures]) -> None:
         )
 
 
-def plot_results(results: Sequence[Path]) -> None:
-    """Draw docs/load.svg from saved results."""
-    python = python_with("load", lines_of(FOLDER / "load.lock"))
-    subprocess.run([python, FOLDER / "peers" / "plot_load.py", PLOT, *results], check=True)
-    print(f"written to {PLOT}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -264,7 +255,7 @@ def main() -> None:
     add_json(parser)
     options = parser.parse_args()
     if options.plot:
-        plot_results(options.plot)
+        plot("load", options.plot)
         return
     figures = begin("load")
     print_machine(figures)
@@ -278,7 +269,7 @@ def main() -> None:
         rows = measure(aim, options)
     _print_more(rows)
     if options.json:
-        plot_results([write(figures | {"rows": rows})])
+        plot("load", [write(figures | {"rows": rows})])
     sys.exit(any(row["errors"] for row in rows))
 
 

@@ -41,7 +41,7 @@ import numpy as np
 import orjson
 import trees
 import usage
-from environments import lines_of, python_with
+from environments import plot, python_with
 from minimal_client import Server
 from product import CORTEX, rows_of
 from queries import expression, piece
@@ -56,8 +56,6 @@ from cortex.settings.config import Config
 from ipc.client import Client
 from ipc.messages import Fetch, GetStatus, MeaningSearch, Signals, TextSignals
 
-FOLDER = Path(__file__).parent
-PLOT = FOLDER.parents[1] / "docs" / "speed.svg"
 PEER = "semble==0.7.0"
 #: calls before measuring
 WARM_UP = 30
@@ -349,13 +347,6 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
     return figures | {"questions": question_rows}
 
 
-def plot_result(result: Path) -> None:
-    """Draw docs/speed.svg from a saved result."""
-    python = python_with("load", lines_of(FOLDER / "load.lock"))
-    subprocess.run([python, FOLDER / "peers" / "plot_speed.py", PLOT, result], check=True)
-    print(f"written to {PLOT}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -375,7 +366,7 @@ def main() -> None:
     add_json(parser)
     options = parser.parse_args()
     if options.plot:
-        plot_result(options.plot)
+        plot("speed", [options.plot])
         return
     if options.kept and len(options.files) > 1:
         parser.error("--kept keeps one size; say --files once")
@@ -384,7 +375,7 @@ def main() -> None:
     result = merge(read_results(options.merge)) if options.merge else with_exponents(run(options))
     show_all(result["sizes"], result["exponents"])
     if options.json:
-        plot_result(save(result))
+        plot("speed", [save(result)])
 
 
 def run(options: argparse.Namespace) -> Figures:
