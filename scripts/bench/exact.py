@@ -19,14 +19,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import itertools
 import random
 import shutil
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from typing import Any
 import numpy as np
 import orjson
 import ripgrep
+import trees
 from product import (
     QUIET_S,
     Front,
@@ -53,43 +53,9 @@ from cortex.generation.read import Rows
 from cortex.generation.segments import trigrams, words
 from cortex.settings.config import Config
 
-#: endings of the files in a tree: source and documents
-SUFFIXES = frozenset(
-    ".py .go .rs .java .ts .tsx .js .c .h .cc .cpp .hpp .cs .rb .php .swift .kt .scala .hs .lua .ex "
-    ".zig .sh .md .rst".split()
-)
-FILE_BYTES_MAX = 1_000_000
 #: queries of a kind that ripgrep runs, and the kinds
 PEER_QUERIES, PEER_KINDS = 40, ("substring", "regex", "regex, any chunk")
 PARTS = ("speed", "indexing", "equality")
-
-# --- the tree ---
-
-
-def compose(sources: Path, target: Path, count: int) -> int:
-    """Copy `count` files from the folders in `sources`, from each in turn, so that all have a
-    share.
-    """
-    listed = [sorted(_files_of(folder)) for folder in sorted(sources.iterdir()) if folder.is_dir()]
-    selection = itertools.islice(
-        (path for paths in itertools.zip_longest(*listed) for path in paths if path is not None), count
-    )
-    copied = 0
-    for path in selection:
-        copy = target / path.relative_to(sources)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-        copied += 1
-    return copied
-
-
-def _files_of(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        if path.suffix not in SUFFIXES or path.is_symlink() or ".cortex" in path.parts:
-            continue
-        if path.is_file() and 0 < path.stat().st_size <= FILE_BYTES_MAX:
-            yield path
-
 
 # --- speed ---
 
@@ -189,7 +155,7 @@ def run(options: argparse.Namespace) -> Figures:
         stack.enter_context(isolated_environment())
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="exact-"))).resolve()
         if "speed" in parts or "indexing" in parts:
-            result |= measure_tree(options, parts, home)
+            result |= measure_tree(options, parts)
         if "equality" in parts:
             result["equality"] = [
                 measure_equality(repository, home, options.compared) for repository in options.repositories
@@ -197,21 +163,16 @@ def run(options: argparse.Namespace) -> Figures:
     return result
 
 
-def measure_tree(options: argparse.Namespace, parts: Sequence[str], home: Path) -> Figures:
-    """Measure speed and indexing, of the given tree or of one that is made below `home`."""
-    tree = options.tree.resolve() if options.tree else home / "tree"
-    files = 0 if options.tree else compose(options.sources.resolve(), tree, options.files)
+def measure_tree(options: argparse.Namespace, parts: Sequence[str]) -> Figures:
+    """Measure speed and indexing, of the given tree or of one that is made."""
+    made = () if options.tree else ([options.sources], options.files)
     result: Figures = {}
-    with open_project(tree) as config:
+    with trees.temporary_tree(*made) if made else open_project(options.tree.resolve()) as config:
         started = time.perf_counter()
-        asyncio.run(wait_until_indexed(tree))
-        seconds = time.perf_counter() - started - QUIET_S
+        asyncio.run(wait_until_indexed(config.root))
+        seconds = round(time.perf_counter() - started - QUIET_S, 1)
         rows = rows_of(config)
-        result["tree"] = {
-            "files": files or len(rows.path_names),
-            "chunks": rows.live_count,
-            "indexed_in_s": round(seconds, 1),
-        }
+        result["tree"] = {"files": len(rows.path_names), "chunks": rows.live_count, "indexed_in_s": seconds}
         if "speed" in parts:
             texts = [rows.text(at) for at in covering_rows(rows)]
             result["speed"] = asyncio.run(measure_speed(config, draw(texts, options.queries)))

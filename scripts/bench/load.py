@@ -92,16 +92,7 @@ class Target:
     def _load(self, clients: int, seconds: float, calls: Path, times: Path) -> None:
         command = [self.locust.parent / "locust", "--headless", "--only-summary", "--loglevel", "ERROR"]
         command += ["-f", FOLDER / "peers" / "load_user.py", "--host", self.server.url]
-        command += [
-            "-u",
-            str(clients),
-            "-r",
-            str(clients),
-            "-t",
-            f"{seconds:.0f}s",
-            "--exit-code-on-error",
-            "0",
-        ]
+        command += f"-u {clients} -r {clients} -t {seconds:.0f}s --exit-code-on-error 0".split()
         variables = {"LOAD_CALLS": str(calls), "LOAD_TIMES": str(times), "CORTEX_TOKEN": self.server.token}
         done = subprocess.run(
             command, env=os.environ | variables, capture_output=True, text=True, check=False
@@ -224,14 +215,8 @@ def _print_more(rows: Sequence[Figures]) -> None:
         print_table(
             ("tool", "calls", "p50 ms", "p95 ms", "p99 ms"),
             [
-                (
-                    name,
-                    percentile_row["calls"],
-                    percentile_row["p50"],
-                    percentile_row["p95"],
-                    percentile_row["p99"],
-                )
-                for name, percentile_row in row["tools"].items()
+                (name, *(figures[key] for key in ("calls", "p50", "p95", "p99")))
+                for name, figures in row["tools"].items()
             ],
         )
     for mix, row in busiest.items():

@@ -119,15 +119,8 @@ class Comparison:
     def theirs(self, arguments: Request) -> Lines:
         pattern = arguments["query"]
         pattern = pattern if arguments["match_type"] == "substring" else ascii_classes(pattern)
-        command_line = [
-            *command(arguments),
-            "--null",
-            "--with-filename",
-            "--hidden",
-            "--no-ignore",
-            "-e",
-            pattern,
-        ]
+        flags = "--null --with-filename --hidden --no-ignore -e".split()
+        command_line = [*command(arguments), *flags, pattern]
         command_line.remove("--no-messages")
         run = subprocess.run(
             [*command_line, "--", *self.files], cwd=self.root, capture_output=True, check=False

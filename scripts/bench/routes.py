@@ -338,30 +338,13 @@ def main() -> None:
                 print("handler", *key, truth[key], routes[key])
     draw(led, arguments.draw, arguments.seed)
     print_table(
-        [
-            "application",
-            "framework",
-            "routes",
-            "recall",
-            "literal",
-            "handlers",
-            "codegraph's",
-            "handlers",
-            "requests",
-            "led",
-        ],
+        "application framework routes recall literal handlers codegraph's handlers requests led".split(),
         [
             [
-                name,
-                row["framework"],
-                row["truth"],
-                row["cortex"]["recall"],
-                row["cortex"]["literal"],
-                row["cortex"]["handlers"],
-                row.get("codegraph", {}).get("recall", ""),
-                row.get("codegraph", {}).get("handlers", ""),
-                row["requests"],
-                row["led"],
+                *(name, row["framework"], row["truth"]),
+                *(row["cortex"][key] for key in ("recall", "literal", "handlers")),
+                *(row.get("codegraph", {}).get(key, "") for key in ("recall", "handlers")),
+                *(row["requests"], row["led"]),
             ]
             for name, row in figures["applications"].items()
         ],

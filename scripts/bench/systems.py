@@ -191,16 +191,7 @@ async def ripgrep(project: Path) -> AsyncIterator[Ask]:
         words = [word for word in re.findall(r"\w+", query) if word.lower() not in STOP_WORDS] or [query]
         patterns = [argument for word in words for argument in ("-e", word)]
         done = subprocess.run(  # noqa: ASYNC221
-            [
-                "rg",
-                "--count-matches",
-                "--ignore-case",
-                "--fixed-strings",
-                "--glob",
-                "!.cortex",
-                *patterns,
-                ".",
-            ],
+            [*"rg --count-matches --ignore-case --fixed-strings --glob !.cortex".split(), *patterns, "."],
             cwd=project,
             check=False,
             capture_output=True,

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from exact import compose
 from product import isolated_environment, open_project
 
 from cortex.settings.config import Config
+
+#: endings of the files in a tree: source and documents
+SUFFIXES = frozenset(
+    ".py .go .rs .java .ts .tsx .js .c .h .cc .cpp .hpp .cs .rb .php .swift .kt .scala .hs .lua .ex "
+    ".zig .sh .md .rst".split()
+)
+FILE_BYTES_MAX = 1_000_000
+
+
+def compose(sources: Path, target: Path, count: int) -> int:
+    """Copy `count` files from the folders in `sources`, from each in turn, so that all have a
+    share.
+    """
+    listed = [sorted(_files_of(folder)) for folder in sorted(sources.iterdir()) if folder.is_dir()]
+    selection = itertools.islice(
+        (path for paths in itertools.zip_longest(*listed) for path in paths if path is not None), count
+    )
+    copied = 0
+    for path in selection:
+        copy = target / path.relative_to(sources)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        copied += 1
+    return copied
+
+
+def _files_of(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.suffix not in SUFFIXES or path.is_symlink() or ".cortex" in path.parts:
+            continue
+        if path.is_file() and 0 < path.stat().st_size <= FILE_BYTES_MAX:
+            yield path
 
 
 def plant(sources: Sequence[Path], root: Path, files: int) -> None:

@@ -110,12 +110,6 @@ def project(program: str, chunks: int) -> Iterator[Path]:
             subprocess.run([program, "down", "--project", root], check=False, capture_output=True, timeout=60)
 
 
-async def time_call(front: Front, tool: str, arguments: dict[str, Any]) -> float:
-    started = time.perf_counter()
-    await front.call(tool, **arguments)
-    return time.perf_counter() - started
-
-
 async def measure(roots: tuple[Path, Path], programs: tuple[str, str], runs: int) -> list[Figures]:
     rows = []
     async with connect(roots[0], programs[0]) as this, connect(roots[1], programs[1]) as other:
@@ -126,7 +120,9 @@ async def measure(roots: tuple[Path, Path], programs: tuple[str, str], runs: int
                 call_arguments = arguments | {name: queries[at % len(queries)]}
                 order = ((0, this), (1, other)) if at % 2 else ((1, other), (0, this))
                 for which, front in order:
-                    seconds[at, which] = await time_call(front, tool, call_arguments)
+                    started = time.perf_counter()
+                    await front.call(tool, **call_arguments)
+                    seconds[at, which] = time.perf_counter() - started
             rows.append(row(case, seconds))
     return rows
 

@@ -281,16 +281,7 @@ def main() -> int:
     if options.json:
         tasks: dict[str, Row] = defaultdict(dict)
         for row in rows:
-            cells = (
-                "gold",
-                "looks",
-                "tokens",
-                "rereads",
-                "runs",
-                "found_count",
-                "right_count",
-                "named_count",
-            )
+            cells = "gold looks tokens rereads runs found_count right_count named_count".split()
             tasks[row.task][row.arm] = {name: getattr(row, name) for name in cells}
         write(
             figures
