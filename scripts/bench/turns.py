@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 import usage
-from product import CORTEX, Front, connect, isolated_environment, wait_until_indexed
+from product import CORTEX, connect, isolated_environment, wait_until_indexed
 from report import ROOT, Figures, add_json, begin, commit, print_table, write
 from synthetic import NOUNS, TOPICS, VERBS, write_project
 
