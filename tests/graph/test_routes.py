@@ -15,7 +15,7 @@ import pytest
 from cortex.engines.serving import EngineWorker
 from cortex.graph.frameworks import match
 from cortex.graph.frameworks.join import find_routes, join_routes, read_asked
-from cortex.graph.frameworks.reading.read import PATHS_MAX
+from cortex.graph.frameworks.reading.declarations import PATHS_MAX
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.project import Project

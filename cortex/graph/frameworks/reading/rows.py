@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.frameworks.join import ACTIONS, CONVENTIONS, DEFAULT_CONVENTION, EXCLUDED
 from cortex.graph.frameworks.reading.literals import names_in_list
-from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of, span_of
+from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of
 from cortex.graph.frameworks.tables.framework import (
     ANY,
     Convention,
@@ -228,8 +228,7 @@ class Rows(Scopes):
         """Add the functions that the framework calls for an alias, a handler or a router."""
         is_injection, target = self._injection(node)
         if is_injection and target is not None:
-            chain, span = self._handler(target), span_of(target)
-            self.add("injects", user, node, target=chain, span=span, flags=flags)
+            self.add("injects", user, node, target=self._handler(target), argument=target, flags=flags)
         elif not is_injection and depth < _INJECTED_MAX:
             for child in node.named_children:
                 self._inject(child, user, depth + 1, flags)
@@ -271,9 +270,8 @@ class Rows(Scopes):
             template, flags = self.prefix(path)
             chain = self.dotted(target)
             flags = (*flags, "views", *(("bare",) if key in self.bare else ()))
-            self.add(
-                "route", key, call.node, template=template, target=chain, span=span_of(target), flags=flags
-            )
+            at = call.node
+            self.add("route", key, at, template=template, target=chain, argument=target, flags=flags)
         return key
 
     def _action(self, call: Call, decorator: Node) -> str:

@@ -328,28 +328,16 @@ class Scopes:
         template: str = "",
         methods: tuple[str, ...] = (),
         target: str = "",
-        span: tuple[int, int, int, int] = (0, 0, 0, 0),
+        argument: Node | None = None,
         flags: tuple[str, ...] = (),
     ) -> None:
-        row, column = node.start_point
+        """Add a fragment at a node; `argument`: the node with the target."""
+        (row, column), (end, _) = node.start_point, node.end_point
         is_root = kind == "router" or (kind == "route" and router == "=")
         if is_root and any(framework.any_case for framework in self.frameworks_of(router)):
             flags = (*flags, "any_case")
-        self.fragments.append(
-            Fragment(
-                kind,
-                router,
-                template,
-                methods,
-                target,
-                self.frames[-1].definition,
-                row + 1,
-                column,
-                node.end_point[0] + 1,
-                span,
-                flags,
-            )
-        )
+        place = self.frames[-1].definition, row + 1, column, end + 1, _span_of(argument)
+        self.fragments.append(Fragment(kind, router, template, methods, target, *place, flags))
 
 
 def last_of(node: Node) -> Node:
@@ -357,6 +345,8 @@ def last_of(node: Node) -> Node:
     return node.named_children[-1] if node.named_children else node
 
 
-def span_of(node: Node) -> tuple[int, int, int, int]:
+def _span_of(node: Node | None) -> tuple[int, int, int, int]:
+    if node is None:
+        return 0, 0, 0, 0
     (row, column), (end, last) = node.start_point, node.end_point
     return row + 1, column, end + 1, last

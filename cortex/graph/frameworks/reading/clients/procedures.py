@@ -14,7 +14,7 @@ from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.rows import holder_of
-from cortex.graph.frameworks.reading.scopes import Scopes, span_of
+from cortex.graph.frameworks.reading.scopes import Scopes
 from cortex.graph.frameworks.tables.procedures import TRPC, Procedures
 
 #: nesting of routers in routers
@@ -104,10 +104,17 @@ class _Reader(Scopes):
         kind = text_of(callee).rpartition(".")[2] if callee is not None else ""
         handler = next(iter(self._arguments(call)), None)
         chain = self.dotted(handler) if handler is not None else ""
-        span = span_of(handler) if handler is not None else (0, 0, 0, 0)
         flags = (f"named={name}", "by_name")
-        template, methods = name or key[1:], (self.row.kinds[kind],)
-        self.add("route", key, call, template=template, methods=methods, target=chain, span=span, flags=flags)
+        self.add(
+            "route",
+            key,
+            call,
+            template=name or key[1:],
+            methods=(self.row.kinds[kind],),
+            target=chain,
+            argument=handler,
+            flags=flags,
+        )
 
     def read_requests(self, row: Procedures) -> None:
         #: (scope, name) → key of a client, and whether its procedures are called themselves

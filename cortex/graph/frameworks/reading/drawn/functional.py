@@ -13,12 +13,14 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.join import join_path
 from cortex.graph.frameworks.reading.attributes import attributes_of
-from cortex.graph.frameworks.reading.scopes import Frame, Scopes, span_of
+from cortex.graph.frameworks.reading.scopes import Frame, Scopes
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 
 #: nesting that is read
 DEPTH_MAX = 100
 _CALL = "method_invocation"
+#: functions without a name, in Java and Kotlin
+_LAMBDAS = frozenset({"lambda_expression", "annotated_lambda"})
 #: calls whose first argument is the condition of a route, or of the routes inside
 _ROUTES, _NESTS = frozenset({"route", "andRoute"}), frozenset({"nest", "andNest", "path"})
 #: calls that add other routers
@@ -96,23 +98,30 @@ class FunctionalReader(Scopes):
     def _add_route(
         self, methods: tuple[str, ...], template: Node | None, arguments: Sequence[Node], path: Path
     ) -> None:
-        text, flags = self.below(path, template)
         handlers = [node for node in arguments if node != template and not _is_condition(node)]
         if handlers and self.router:
-            target = (
-                text_of(handlers[0]).replace("::", ".") if handlers[0].type != "lambda_expression" else ""
-            )
-            place = span_of(handlers[0])
-            self.add(
-                "route",
-                self.router,
-                arguments[0],
-                template=text,
-                methods=methods,
-                target=target,
-                span=place,
-                flags=flags,
-            )
+            self.declare(methods, self.below(path, template), handlers[0], arguments[0])
+
+    def declare(self, methods: tuple[str, ...], path: Path, handler: Node, node: Node | None = None) -> None:
+        """Add a route to a handler, at a node, or around the handler."""
+        template, flags = path
+        target = text_of(handler).replace("::", ".") if handler.type not in _LAMBDAS else ""
+        self.add(
+            "route",
+            self.router,
+            node or handler.parent or handler,
+            template=template,
+            methods=methods,
+            target=target,
+            argument=handler,
+            flags=flags,
+        )
+
+    def mount(self, called: Node, path: Path, node: Node) -> None:
+        """Mount the router that a function returns."""
+        template, flags = path
+        target = f"{text_of(called).partition('(')[0].replace('::', '.')}()"
+        self.add("mount", self.router, node, template=template, target=target, argument=called, flags=flags)
 
     def _read_inside(self, node: Node, path: Path, depth: int) -> None:
         """Read the routes that an argument adds: a chain, a function, or a call."""
@@ -123,12 +132,7 @@ class FunctionalReader(Scopes):
             self._read_inside(body, path, depth)
             self.builders = around
         elif (node.type == _CALL and not self._links(node)) or node.type == "method_reference":
-            called = text_of(node).partition("(")[0].replace("::", ".")
-            template, flags = path
-            span = span_of(node)
-            self.add(
-                "mount", self.router, node, template=template, target=f"{called}()", span=span, flags=flags
-            )
+            self.mount(node, path, node)
         else:
             self.read(node, path, depth)
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.frameworks.reading.functional import DEPTH_MAX, FunctionalReader, Path
-from cortex.graph.frameworks.reading.scopes import span_of
+from cortex.graph.frameworks.reading.drawn.functional import DEPTH_MAX, FunctionalReader, Path
 from cortex.graph.frameworks.tables.framework import ANY, METHODS
 
 _ROUTERS = frozenset({"router", "coRouter"})
@@ -56,36 +55,15 @@ class KotlinReader(FunctionalReader):
             for template in templates or [None]:
                 self.read(block, self.below(path, template), depth + 1)
         elif name == "add" and arguments:
-            called = text_of(arguments[0]).partition("(")[0]
-            below, flags = path
-            place = span_of(arguments[0])
-            self.add(
-                "mount", self.router, node, template=below, target=f"{called}()", span=place, flags=flags
-            )
+            self.mount(arguments[0], path, node)
         elif name in (*METHODS, "path") and len(arguments) + (block is not None) > 1:
-            self._declare(name if name in METHODS else ANY, arguments[0], handlers[-1], path)
+            self.declare((name if name in METHODS else ANY,), self.below(path, arguments[0]), handlers[-1])
         elif name in ("invoke", "") and handlers:
             for method, condition in _conditions(callee):
-                self._declare(method, condition, handlers[-1], path)
+                self.declare((method,), self.below(path, condition), handlers[-1])
         else:
             return False
         return True
-
-    def _declare(self, method: str, template: Node | None, handler: Node, path: Path) -> None:
-        text, flags = self.below(path, template)
-        target = "" if handler.type == _LAMBDA else text_of(handler).replace("::", ".")
-        around = handler.parent or handler
-        place = span_of(handler)
-        self.add(
-            "route",
-            self.router,
-            around,
-            template=text,
-            methods=(method,),
-            target=target,
-            span=place,
-            flags=flags,
-        )
 
 
 def _parts_of(call: Node) -> tuple[Node, list[Node], Node | None]:

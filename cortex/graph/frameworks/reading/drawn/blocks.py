@@ -14,7 +14,7 @@ from tree_sitter import Node
 from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.frameworks.join import join_path
 from cortex.graph.frameworks.reading.literals import HOLE
-from cortex.graph.frameworks.reading.scopes import Scopes, span_of
+from cortex.graph.frameworks.reading.scopes import Scopes
 from cortex.graph.frameworks.tables.framework import ANY
 
 #: nesting that is read
@@ -106,7 +106,7 @@ class Drawing(Scopes):
             template=template or "/",
             methods=tuple(methods) or (ANY,),
             target=target,
-            span=span_of(handler) if handler is not None and is_unnamed else (0, 0, 0, 0),
+            argument=handler if is_unnamed else None,
             flags=(
                 *(("computed",) if path is None or place.is_open or HOLE in path else ()),
                 *((f"named={name}",) if name else ()),

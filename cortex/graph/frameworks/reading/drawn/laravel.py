@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import dotted_name, text_of
 from cortex.graph.frameworks.join import join_path
-from cortex.graph.frameworks.reading.drawn import APP, DEPTH_MAX, Drawing, Place, singular
+from cortex.graph.frameworks.reading.drawn.blocks import APP, DEPTH_MAX, Drawing, Place, singular
 from cortex.graph.frameworks.reading.scopes import last_of
 from cortex.graph.frameworks.tables.framework import METHODS
 

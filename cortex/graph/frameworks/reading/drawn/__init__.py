@@ -1,0 +1,1 @@
+"""Files that draw all routes of an application: Rails, Laravel, and Spring's functions."""
