@@ -46,8 +46,7 @@ def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function
         words = _words(bodies.get(function.id, {}))
         count = words.total()
         same = next(
-            (members for members, others, their in groups if _are_variants(words, others, count, their)),
-            None,
+            (members for members, others, their in groups if _are_variants(words, others, count, their)), None
         )
         if same is None:
             groups.append(([function], words, count))

@@ -186,10 +186,7 @@ class Pages:
         )
 
     def _mark_chunks(
-        self,
-        query: KeywordQuery,
-        best: ScoredRows,
-        known_marks: dict[int, list[Span]],
+        self, query: KeywordQuery, best: ScoredRows, known_marks: dict[int, list[Span]]
     ) -> tuple[Body, dict[Leaf, Array]]:
         """Mark the chunks `best`, as many as time allows: (their texts, leaf of the query → its
         spans).

@@ -77,11 +77,7 @@ def make_sieve(
 
 
 def find_lanes(
-    index: tantivy.Index,
-    counts: Counts,
-    question: str,
-    limit: int,
-    sieve: Sieve,
+    index: tantivy.Index, counts: Counts, question: str, limit: int, sieve: Sieve
 ) -> list[tuple[int, Array, Array]]:
     """The best `limit` chunks of each lane: (lane, i64 [m] ordinals, float32 [m] scores). `counts`
     supplies the rarity of words.

@@ -33,15 +33,7 @@ from cortex.query.code import read_query
 from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Node, Wildcard, leaves
 from cortex.system.errors import BadQuery
-from ipc.messages import (
-    CountWords,
-    ExactHits,
-    ExactSearch,
-    Filters,
-    Signals,
-    TextSignals,
-    WordCounts,
-)
+from ipc.messages import CountWords, ExactHits, ExactSearch, Filters, Signals, TextSignals, WordCounts
 
 #: the sentence for a scan that ended early
 TRUNCATED = (

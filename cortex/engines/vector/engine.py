@@ -98,12 +98,7 @@ class VectorEngine(Engine):
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
         snapshot = open_vectors(
-            rows,
-            self._folder,
-            token,
-            self._limits,
-            takes_unnamed=self._takes_unnamed,
-            reuse=self._quantized,
+            rows, self._folder, token, self._limits, takes_unnamed=self._takes_unnamed, reuse=self._quantized
         )
         self._quantized = snapshot.quantized
         return {VectorSearch: snapshot.search, **chunk_handlers(rows)}

@@ -17,13 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cortex.engines.vector.file_centroids import FileCentroids
-from cortex.engines.vector.quantized import (
-    QuantizedVectors,
-    exact_search,
-    quantize,
-    quantize_query,
-    spread,
-)
+from cortex.engines.vector.quantized import QuantizedVectors, exact_search, quantize, quantize_query, spread
 from cortex.generation.candidates import make_signals
 from cortex.generation.read import Rows
 from cortex.system import files

@@ -228,10 +228,7 @@ def _draw_elsewhere(page: Page, others: Answer) -> None:
     kinds = (("tests", "in tests"), ("texts", "in comments, strings and documents"))
     rest = ", ".join(f"{others[key]} {where}" for key, where in kinds if others[key])
     noun = "other lines" if total > 1 or others.get("at_least") else "other line"
-    page.add(
-        (f"{others['name']} on {number} {noun} of shipped code", STRONG),
-        f"; {rest}" * bool(rest),
-    )
+    page.add((f"{others['name']} on {number} {noun} of shipped code", STRONG), f"; {rest}" * bool(rest))
     _draw_places(page, others)
 
 

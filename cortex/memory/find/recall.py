@@ -87,11 +87,7 @@ class Memory:
             raise
 
     def _open(
-        self,
-        folder: Path,
-        embedder: Embedder,
-        now: Callable[[], int],
-        model: Callable[[], Embedder] | None,
+        self, folder: Path, embedder: Embedder, now: Callable[[], int], model: Callable[[], Embedder] | None
     ) -> None:
         self.projects = Projects(self.store)
         self.queries = Queries(self.store)
@@ -294,11 +290,7 @@ class Memory:
         return [*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)][:limit]
 
     def _with_newer(
-        self,
-        hits: Sequence[RecalledNote],
-        query: str,
-        selection: Selection,
-        past_notes: Mapping[int, Note],
+        self, hits: Sequence[RecalledNote], query: str, selection: Selection, past_notes: Mapping[int, Note]
     ) -> list[RecalledNote]:
         """The hits with newer notes beside those that they may outdate, a newer one before those
         that it surely does.

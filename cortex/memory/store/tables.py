@@ -166,12 +166,7 @@ CHANGE = _numbered(
 )
 
 #: keyed hashes of ids and texts that were forgotten for good: no import brings them back
-FORGOTTEN = Table(
-    "forgotten",
-    METADATA,
-    Column("hash", String(64), primary_key=True),
-    _moment("created_at"),
-)
+FORGOTTEN = Table("forgotten", METADATA, Column("hash", String(64), primary_key=True), _moment("created_at"))
 
 #: projects that share the notes of another one, since a person linked them
 JOINED = Table(

@@ -21,13 +21,7 @@ from cortex.ranking.traces import find_frames, looks_like_path
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.text.spelling import (
-    FileLines,
-    read_file_lines,
-    read_quoted,
-    read_symbol,
-    spellings,
-)
+from cortex.terms.text.spelling import FileLines, read_file_lines, read_quoted, read_symbol, spellings
 
 #: ids listed for an ambiguous target
 LISTED = 10

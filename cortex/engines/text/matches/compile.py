@@ -24,20 +24,7 @@ from cortex.engines.text.words import (
     with_underscores,
 )
 from cortex.query.leaf import literal
-from cortex.query.tree import (
-    And,
-    Anything,
-    Boost,
-    Fuzzy,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Range,
-    Regex,
-    Term,
-    Wildcard,
-)
+from cortex.query.tree import And, Anything, Boost, Fuzzy, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard
 from cortex.system.errors import BadQuery
 from cortex.terms import tokens
 from cortex.terms.languages import expand_language
@@ -145,11 +132,7 @@ def compile_tiers(node: Node, to: Target) -> Tiers | None:
 
 
 def compile_filters(
-    filters: Filters,
-    paths: list[str] | None,
-    tags: list[str],
-    languages: list[str],
-    to: Target,
+    filters: Filters, paths: list[str] | None, tags: list[str], languages: list[str], to: Target
 ) -> Query | None:
     """The query of `filters`, without a score; None when they keep all rows.
 

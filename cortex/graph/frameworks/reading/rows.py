@@ -13,15 +13,7 @@ from cortex.graph.facts.expressions.chains import child_of, text_of
 from cortex.graph.frameworks.join import ACTIONS, CONVENTIONS, DEFAULT_CONVENTION, EXCLUDED
 from cortex.graph.frameworks.reading.literals import names_in_list
 from cortex.graph.frameworks.reading.scopes import Arguments, Scopes, last_of
-from cortex.graph.frameworks.tables.framework import (
-    ANY,
-    Convention,
-    Framework,
-    Places,
-    Route,
-    Setting,
-    Views,
-)
+from cortex.graph.frameworks.tables.framework import ANY, Convention, Framework, Places, Route, Setting, Views
 
 _TYPE_WORDS = re.compile(r"[A-Za-z_][\w.]*")
 #: the methods of the path of a list, in a router

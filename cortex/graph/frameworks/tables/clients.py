@@ -134,20 +134,8 @@ CLIENTS = (
         ("fetch", "window.fetch", "globalThis.fetch", "$fetch"),
         {"": _OPTIONS, "default": _OPTIONS, "fetch": _OPTIONS, "ofetch": _OPTIONS},
     ),
-    Client(
-        ("axios",),
-        ("axios", "window.axios"),
-        _AXIOS,
-        {"create": Maker(("baseURL",))},
-        _AXIOS,
-    ),
-    Client(
-        ("ky",),
-        (),
-        _KY,
-        {"create": Maker(("prefixUrl",)), "extend": Maker(("prefixUrl",))},
-        _KY,
-    ),
+    Client(("axios",), ("axios", "window.axios"), _AXIOS, {"create": Maker(("baseURL",))}, _AXIOS),
+    Client(("ky",), (), _KY, {"create": Maker(("prefixUrl",)), "extend": Maker(("prefixUrl",))}, _KY),
     Client(
         ("openapi-fetch",),
         makers={name: Maker(("baseUrl",)) for name in ("", "default")},

@@ -162,11 +162,7 @@ class Arrangement:
 
 
 def arrange(
-    notes: Sequence[Note],
-    query: str,
-    *,
-    is_rare: Callable[[str], bool],
-    branches: Collection[str] = (),
+    notes: Sequence[Note], query: str, *, is_rare: Callable[[str], bool], branches: Collection[str] = ()
 ) -> Arrangement:
     """Put a newer note before the older ones that it outdates or whose value it names; `notes` in
     the order of an answer. `is_rare`: whether few notes contain a stem. Notes of `branches` precede
