@@ -18,7 +18,7 @@ from zmq.utils.monitor import parse_monitor_message
 
 from cortex.system.errors import BY_CODE, CortexError, Unavailable
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
-from ipc.messages import Failure, Message, is_repeatable
+from ipc.messages import Failure, Message
 from ipc.places import address_of, connect
 
 log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ class Client:
         received a message that is not repeatable and did not report its result.
         """
         deadline = time.monotonic() + deadline_s
-        tries = 2 if is_repeatable(message) else 1
+        tries = 2 if message.repeatable else 1
         sent = False
         while tries and time.monotonic() < deadline:
             replica = await self._choose(worker, min(deadline, time.monotonic() + CONNECT_S), sent=sent)
@@ -170,7 +170,7 @@ class Client:
             if isinstance(reply, Failure):
                 raise BY_CODE.get(reply.code, CortexError)(reply.message)
             return reply
-        if sent and not is_repeatable(message):
+        if sent and not message.repeatable:
             raise Silent(
                 f"The {worker} worker received the {type(message).__name__} and did not answer: its result is "
                 "unknown, so it was not sent again; see `cortex status`.",

@@ -14,7 +14,7 @@ import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import msgspec
 import orjson
@@ -43,15 +43,6 @@ class _Kind:
     blobs: tuple[str, ...]
 
 
-#: message classes by their names
-_CLASSES: dict[str, type] = {cls.__name__: cls for cls in get_args(Message)}
-
-
-def register(cls: type) -> None:
-    """Register the dataclass `cls` as a message, under the name of the class."""
-    _CLASSES[cls.__name__] = cls
-
-
 @functools.cache
 def _kind_of(cls: type) -> _Kind:
     """Return a class's kind, computed at its first message: most processes send few."""
@@ -69,7 +60,7 @@ def encode(
     dtype without wire form.
     """
     name = type(message).__name__
-    kind = _kind_of(_CLASSES[name])
+    kind = _kind_of(Message.by_name[name])
     raw: list[Frame] = []
     layout: dict[str, Any] = {}
     for field in kind.arrays:
@@ -111,9 +102,9 @@ def decode(frame: Frame) -> Message:
     """Return the message, all types checked. Raises BadRequest, naming kind and field."""
     _, _, kind_end, body_end = _read_envelope(frame)
     name = bytes(frame[_ENVELOPE.size : kind_end]).decode("ascii", "replace")
-    if name not in _CLASSES:
+    if name not in Message.by_name:
         raise BadRequest(f"Unknown message kind {name[:80]!r}.")
-    kind = _kind_of(_CLASSES[name])
+    kind = _kind_of(Message.by_name[name])
     try:
         body = orjson.loads(frame[kind_end:body_end])
         plain = body["fields"]

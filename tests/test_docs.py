@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import orjson
@@ -26,7 +25,9 @@ DOCS = ROOT / "docs"
 def test_the_protocol_names_every_message_with_its_fields():
     text = (DOCS / "PROTOCOL.md").read_text()
     assert f"Version: **{PROTOCOL}**" in text
-    for message in get_args(Message):
+    for message in Message.by_name.values():
+        if not message.__module__.startswith("ipc."):
+            continue  # a test's own
         row = next(line for line in text.splitlines() if line.startswith(f"| `{message.__name__}`"))
         for field in message.__dataclass_fields__:
             assert f"`{field}`" in row, f"{message.__name__}.{field}"

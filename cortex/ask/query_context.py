@@ -39,7 +39,6 @@ from ipc.messages import (
     PatternSearch,
     Place,
     Several,
-    is_repeatable,
 )
 
 M = TypeVar("M")
@@ -196,7 +195,7 @@ class QueryContext:
                 reply = await self.client.ask(worker, message, left)
             except Silent as error:  # a worker that gives a reason has started
                 last = error
-                if not is_repeatable(message):
+                if not message.repeatable:
                     raise
                 if time.monotonic() >= min(until, self.settled):
                     last = await self._explain_silence(worker, error, time.monotonic() - began)

@@ -14,10 +14,10 @@ from ipc.messages.control import (
     Blobs,
     Failure,
     GetStatus,
+    Message,
     Reload,
     Several,
     Status,
-    is_repeatable,
 )
 from ipc.messages.graph import (
     GraphHits,
@@ -59,49 +59,6 @@ from ipc.messages.search import (
 from ipc.messages.signals import Hit, Signals, signals_of
 from ipc.messages.source import SourceLines, SourceTexts
 from ipc.messages.units import UNIT_SIGNALS, MapSearch, UnitHits, UnitMap, UnitsAt, UnitSearch
-
-Message = (
-    Failure
-    | GetStatus
-    | Status
-    | Several
-    | Answers
-    | Embed
-    | Embedded
-    | VectorSearch
-    | MeaningSearch
-    | Bring
-    | Brought
-    | Among
-    | Apart
-    | CountWords
-    | WordCounts
-    | TextSignals
-    | Signals
-    | ExactSearch
-    | ExactHits
-    | Fetch
-    | Chunks
-    | Show
-    | Shown
-    | Locate
-    | Located
-    | UnitSearch
-    | UnitsAt
-    | UnitHits
-    | MapSearch
-    | UnitMap
-    | SourceLines
-    | SourceTexts
-    | GraphSearch
-    | OutlineSearch
-    | PatternSearch
-    | NameSearch
-    | GraphHits
-    | MemoryCall
-    | MemoryAnswer
-    | Reload
-)
 
 __all__ = [
     "NO_COUNTS",
@@ -157,6 +114,5 @@ __all__ = [
     "UnitsAt",
     "VectorSearch",
     "WordCounts",
-    "is_repeatable",
     "signals_of",
 ]

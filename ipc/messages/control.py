@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 #: raised with every change that an older process would misread; part of the name of the sockets'
 #: folder
 PROTOCOL = 4
 
 Blobs = tuple[bytes, ...]
-T = TypeVar("T")
+T = TypeVar("T", bound="Message")
+
+
+class Message:
+    """Base of all messages, which are frozen dataclasses; the codec finds them by name."""
+
+    __slots__ = ()
+    by_name: ClassVar[dict[str, type]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Message.by_name[cls.__name__] = cls
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be sent again when its result is unknown."""
+        return False
 
 
 @dataclass_transform(frozen_default=True)
 def repeatable(cls: type[T]) -> type[T]:
     """Make a class a message that may be sent again: a frozen dataclass."""
     message = dataclass(frozen=True, slots=True)(cls)
-    message.repeatable = True  # type: ignore[attr-defined]
+    message.repeatable = True  # type: ignore[method-assign, assignment]
     return message
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Message):
     """The reply when a handler raised: `code` of cortex.system.errors, `message` one sentence."""
 
     code: str
@@ -30,12 +45,12 @@ class Failure:
 
 
 @repeatable
-class GetStatus:
+class GetStatus(Message):
     """Request for a worker's status."""
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Message):
     """A worker's status. `config`: hash of the settings in effect; `info`: for people."""
 
     worker: str
@@ -48,7 +63,7 @@ class Status:
 
 
 @repeatable
-class Several:
+class Several(Message):
     """Request to any worker with several requests: the frames of repeatable messages.
 
     Each message costs both sides some tenths of a millisecond, whatever its content.
@@ -58,19 +73,14 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Message):
     """Reply to Several: the frame of the reply to each of its requests, in their order."""
 
     replies: Blobs
 
 
 @dataclass(frozen=True, slots=True)
-class Reload:
+class Reload(Message):
     """Event: generation `generation` is published. A hint only; the file CURRENT is the truth."""
 
     generation: int
-
-
-def is_repeatable(message: object) -> bool:
-    """Whether `message` may be sent again when its result is unknown."""
-    return bool(getattr(message, "repeatable", False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ipc.messages.control import Blobs, repeatable
+from ipc.messages.control import Blobs, Message, repeatable
 
 GraphOperation = Literal[
     "implementations",
@@ -21,7 +21,7 @@ GraphOperation = Literal[
 
 
 @repeatable
-class GraphSearch:
+class GraphSearch(Message):
     """Request to the graph worker for relations.
 
     `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
@@ -50,7 +50,7 @@ class GraphSearch:
 
 
 @repeatable
-class OutlineSearch:
+class OutlineSearch(Message):
     """Request to the graph worker for the symbols of a file or folder ("" for the whole project).
 
     The results have at most `max_bytes` together.
@@ -62,7 +62,7 @@ class OutlineSearch:
 
 
 @repeatable
-class PatternSearch:
+class PatternSearch(Message):
     """Request to the graph worker for the places in files of `language` that match `pattern` (of
     ast-grep).
 
@@ -79,7 +79,7 @@ class PatternSearch:
 
 
 @repeatable
-class NameSearch:
+class NameSearch(Message):
     """Request to the graph worker for paths, or names of definitions, that begin with `prefix`.
 
     `within`: only files in this folder, with paths relative to it.
@@ -93,7 +93,7 @@ class NameSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphHits:
+class GraphHits(Message):
     """Reply to GraphSearch, OutlineSearch, PatternSearch and NameSearch (`candidates`).
 
     `results` are JSON, `paths` the file that each was cut from. `target` is the resolved id, "" if

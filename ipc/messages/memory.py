@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ipc.messages.control import Message
+
 
 @dataclass(frozen=True, slots=True)
-class MemoryCall:
+class MemoryCall(Message):
     """Request to the owner of the store for one operation, on behalf of a project and of an agent.
 
     `operation_id` identifies a write over all its tries; the owner executes it once and answers a
@@ -34,7 +36,7 @@ class MemoryCall:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryAnswer:
+class MemoryAnswer(Message):
     """Reply with the operation's result. A fault is a Failure."""
 
     answer: dict[str, Any] = field(default_factory=dict)

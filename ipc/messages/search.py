@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cortex.system.arrays import Array
-from ipc.messages.control import Blobs, repeatable
+from ipc.messages.control import Blobs, Message, repeatable
 from ipc.messages.signals import Hit
 
 Mode = Literal["query", "passage"]
@@ -15,7 +15,7 @@ MatchType = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring", 
 
 
 @repeatable
-class Embed:
+class Embed(Message):
     """Request to the embed worker for vectors of `texts`."""
 
     texts: tuple[str, ...]
@@ -23,7 +23,7 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Message):
     """Reply with `vectors` float32 [len(texts), dimensions], unit length; `model`: the embedder's
     identity.
     """
@@ -48,7 +48,7 @@ class Filters:
 
 
 @repeatable
-class VectorSearch:
+class VectorSearch(Message):
     """Request to the vector worker for the `limit` chunks nearest to `vector` (float32
     [dimensions]).
 
@@ -66,7 +66,7 @@ class VectorSearch:
 
 
 @repeatable
-class MeaningSearch:
+class MeaningSearch(Message):
     """Request to the vector worker for the `limit` chunks nearest to the meaning of `query`.
 
     The worker embeds the query itself, which needs a quick embedder; `generation` and `alone` as in
@@ -81,7 +81,7 @@ class MeaningSearch:
 
 
 @repeatable
-class CountWords:
+class CountWords(Message):
     """Request to the text worker for the number of chunks with each word that TextSignals searches
     for `query`; with `keywords`, each word that ExactSearch scores, read as `match_type`.
     """
@@ -93,7 +93,7 @@ class CountWords:
 
 
 @dataclass(frozen=True, slots=True)
-class WordCounts:
+class WordCounts(Message):
     """Reply to CountWords: how many of `chunks` hold a word, by "field word". The sums over several
     projects tell each project how rare a word is in all of them.
     """
@@ -108,7 +108,7 @@ NO_COUNTS = WordCounts()
 
 
 @repeatable
-class Bring:
+class Bring(Message):
     """Request to the text worker for the current generations of projects in the same store as its
     own, and to download the data needed to answer for them: for `within_s` seconds, after which the
     remainder is left for the next request.
@@ -119,7 +119,7 @@ class Bring:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Message):
     """Reply to Bring, for each project: the generation that can be searched, 0 for none; its live
     rows; and the reason for none ("" otherwise).
     """
@@ -130,7 +130,7 @@ class Brought:
 
 
 @repeatable
-class Among:
+class Among(Message):
     """Request to apply `request`, the frame of another message to this worker, to these generations
     of projects in one store as if they were one project. The reply is that message's; keys and
     paths in it begin with the index of their project in `projects`
@@ -143,7 +143,7 @@ class Among:
 
 
 @repeatable
-class Apart:
+class Apart(Message):
     """As Among, but with a message for each project: `requests[i]` goes to project i alone; the
     data that they need is read at once. The reply is Answers.
     """
@@ -154,7 +154,7 @@ class Apart:
 
 
 @repeatable
-class TextSignals:
+class TextSignals(Message):
     """Request to the text worker for the ranking signals of a free-text `query`.
 
     The reply holds the best `limit` chunks of each lane. `counts`: of all projects that are
@@ -169,7 +169,7 @@ class TextSignals:
 
 
 @repeatable
-class ExactSearch:
+class ExactSearch(Message):
     """Request to the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
     `lines` asks for so many matching lines, grouped, in place of chunks; 0 for chunks. `alike`: a
@@ -196,7 +196,7 @@ class ExactSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactHits:
+class ExactHits(Message):
     """Reply to ExactSearch: best first, `chunks` the chunk JSON of each hit (empty if `bare`),
     `scores` in 0–1.
 
@@ -224,7 +224,7 @@ class ExactHits:
 
 
 @repeatable
-class Fetch:
+class Fetch(Message):
     """Request to a vector or text worker for the JSON of the chunks with `keys`.
 
     They are cut to `detail` and `max_bytes`; `query` selects the lines of a "snippet".
@@ -238,7 +238,7 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunks:
+class Chunks(Message):
     """Reply to Fetch: a JSON object for each key, in its order; empty bytes for an unknown key."""
 
     generation: int
@@ -260,7 +260,7 @@ class Place:
 
 
 @repeatable
-class Show:
+class Show(Message):
     """Request to a vector or text worker for the lines that answer `query`, in and around the
     chunks with `keys` (best first, each with one of `scores`), within `max_bytes`.
 
@@ -284,7 +284,7 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Message):
     """Reply to Show: the JSON of each entry, a chunk with only its used fields; `of`: the index of
     its key. `omitted`: reason of left-out keys → how many; `more`: `path:line` of the best files
     without an entry.
@@ -299,7 +299,7 @@ class Shown:
 
 
 @repeatable
-class Locate:
+class Locate(Message):
     """Request to a vector or text worker for the chunks at `places`, among those that `filters`
     admit.
 
@@ -330,7 +330,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class Located(Message):
     """Reply to Locate: the spots of each place.
 
     None for an unknown place, several if a path may mean several files. `vectors` float32 [spots,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cortex.system.arrays import Array
+from ipc.messages.control import Message
 
 #: rows of `Signals.rows`: index in `paths`, index in `kinds`, first and last line, and the end of
 #: its id in `ids`
@@ -40,7 +41,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(Message):
     """n candidates with the value of each signal: `values` float32 [len(names), n], 0 where a lane
     has none.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ipc.messages.control import Blobs, repeatable
+from ipc.messages.control import Blobs, Message, repeatable
 
 
 @repeatable
-class SourceLines:
+class SourceLines(Message):
     """Request to a worker for indexed lines: `spans` of (path, first, last), 1-based, inclusive."""
 
     spans: tuple[tuple[str, int, int], ...]
@@ -16,7 +16,7 @@ class SourceLines:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceTexts:
+class SourceTexts(Message):
     """Reply to SourceLines: the text of each span in UTF-8, its lines joined by line feeds.
 
     It begins with the line `first`; a line that no chunk holds is blank. Blank lines at the end are

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex.system.arrays import Array
-from ipc.messages.control import Blobs, repeatable
+from ipc.messages.control import Blobs, Message, repeatable
 from ipc.messages.search import Filters, Place
 
 #: the signals of UnitSearch, in the order of `UnitHits.values`
@@ -14,7 +14,7 @@ UNIT_SIGNALS = ("body", "name", "owner", "signature")
 
 
 @repeatable
-class UnitSearch:
+class UnitSearch(Message):
     """Request to the text worker for the units with the best sum of BM25 over their fields: `limit`
     of shipped code, and `aside` of tests and of sections of documents.
     """
@@ -27,7 +27,7 @@ class UnitSearch:
 
 
 @repeatable
-class UnitsAt:
+class UnitsAt(Message):
     """Request to the text worker for the units at `places`: all units of a file (`line` 0), or the
     one that holds the line. A place's `path` is exact; its `id` is ignored.
     """
@@ -37,7 +37,7 @@ class UnitsAt:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitHits:
+class UnitHits(Message):
     """Reply to UnitSearch, best first (code, then the others), and to UnitsAt, in the order of the
     places: n units.
 
@@ -55,7 +55,7 @@ class UnitHits:
 
 
 @repeatable
-class MapSearch:
+class MapSearch(Message):
     """Request to the text worker for the map of a prompt: its best units by words, in at most
     `max_bytes` of lines. `cortex-hook` sends it, which knows no other message.
     """
@@ -67,7 +67,7 @@ class MapSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitMap:
+class UnitMap(Message):
     """Reply to MapSearch, best first: `file`, `start`, `end` and `name` of each unit."""
 
     generation: int

@@ -165,9 +165,12 @@ def run(options: argparse.Namespace) -> Figures:
 
 def measure_tree(options: argparse.Namespace, parts: Sequence[str]) -> Figures:
     """Measure speed and indexing, of the given tree or of one that is made."""
-    made = () if options.tree else ([options.sources], options.files)
     result: Figures = {}
-    with trees.temporary_tree(*made) if made else open_project(options.tree.resolve()) as config:
+    with (
+        open_project(options.tree.resolve())
+        if options.tree
+        else trees.temporary_tree([options.sources], options.files)
+    ) as config:
         started = time.perf_counter()
         asyncio.run(wait_until_indexed(config.root))
         seconds = round(time.perf_counter() - started - QUIET_S, 1)

@@ -16,8 +16,7 @@ import pytest
 
 from cortex.system.errors import BadRequest, CortexError, Unavailable
 from ipc.client import Client, Silent
-from ipc.codec import register
-from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
+from ipc.messages import Embed, Embedded, GetStatus, Message, Reload, Status
 from ipc.service import answer
 from tests.wait_until import BOUND_S, until, until_async
 
@@ -27,13 +26,11 @@ START_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(Message):
     """A message that changes state and is not repeatable."""
 
     text: str
 
-
-register(Note)
 
 #: a real worker: answers Embed with its pid; "hang" takes long, "burn" never ends and ignores
 #: signals, "bad" and "bug" fail. A Note takes long too
@@ -42,16 +39,13 @@ import os, re, sys, time
 import numpy as np
 from dataclasses import dataclass
 from pathlib import Path
-from ipc.codec import register
 from cortex.system.errors import BadRequest, CortexError
-from ipc.messages import Embed, Embedded, Status
+from ipc.messages import Embed, Embedded, Message, Status
 from ipc.service import serve
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(Message):
     text: str
-
-register(Note)
 
 class Worker:
     def __init__(self):
