@@ -166,11 +166,8 @@ def run(options: argparse.Namespace) -> Figures:
 def measure_tree(options: argparse.Namespace, parts: Sequence[str]) -> Figures:
     """Measure speed and indexing, of the given tree or of one that is made."""
     result: Figures = {}
-    with (
-        open_project(options.tree.resolve())
-        if options.tree
-        else trees.temporary_tree([options.sources], options.files)
-    ) as config:
+    tree = open_project(options.tree.resolve()) if options.tree else None
+    with tree or trees.temporary_tree([options.sources], options.files) as config:
         started = time.perf_counter()
         asyncio.run(wait_until_indexed(config.root))
         seconds = round(time.perf_counter() - started - QUIET_S, 1)
