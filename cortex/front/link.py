@@ -25,10 +25,11 @@ from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool
 from cortex.front.usage import CountedCall, Usage
 from cortex.processes import attach, starting
-from cortex.settings.config import Config, read_project
+from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
 from cortex.settings.folders.identity import identity_of
 from cortex.settings.folders.projects import is_read_only
+from cortex.settings.layers import read_project
 from cortex.settings.unused import say_unused
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from cortex.system.loaded_code import RESTART, code_of_process

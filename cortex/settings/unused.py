@@ -59,7 +59,7 @@ def _unused_by_embedder(config: Config) -> str:
 
 def _moved_variables() -> list[str]:
     """Return a sentence for each variable of the environment with the name of a moved setting."""
-    from cortex.settings.config import MOVED
+    from cortex.settings.layers import MOVED
 
     variables = {f"CORTEX_{name.replace('.', '_')}".upper(): place for name, place in MOVED.items()}
     return [f"{name} has no effect: {place}." for name, place in variables.items() if os.environ.get(name)]

@@ -188,8 +188,7 @@ def test_the_template_names_every_setting_with_its_default():
 
     import yaml
 
-    from cortex.settings.config import SECTIONS
-    from cortex.settings.table import rules
+    from cortex.settings.table import SECTIONS, rules
 
     text = "\n".join(line.removeprefix("# ") for line in render.CONFIG_TEMPLATE.splitlines()[1:])
     written = yaml.safe_load(text)

@@ -17,7 +17,8 @@ from cortex.front.cli.parsing.generated import make_command
 from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
-from cortex.settings.config import ALIASES, SECTIONS
+from cortex.settings.layers import ALIASES
+from cortex.settings.table import SECTIONS
 from cortex.terms.observations import ROWS
 from scripts import tools_page
 from tests.front.tools_page import section_of

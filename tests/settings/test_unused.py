@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from cortex.settings import config
+from cortex.settings import config, layers
 from cortex.settings.config import Config
-from cortex.settings.table import Embedding
+from cortex.settings.table import SECTIONS, Embedding
 from cortex.settings.unused import say_unused
 from cortex.system.errors import Misconfigured
 
@@ -91,8 +91,8 @@ def test_a_variable_of_a_setting_that_moved_is_named(tmp_path, monkeypatch):
 
 
 def test_every_setting_that_moved_is_none_of_ours():
-    for name in config.MOVED:
+    for name in layers.MOVED:
         section, _, key = name.partition(".")
-        assert section not in config.SECTIONS or key not in {
-            field.name for field in dataclasses.fields(config.SECTIONS[section])
+        assert section not in SECTIONS or key not in {
+            field.name for field in dataclasses.fields(SECTIONS[section])
         }

@@ -28,6 +28,7 @@ from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.consent import trust
 from cortex.settings.folders.home import open_project_folder
+from cortex.settings.layers import read_project
 from cortex.system import files, hosts
 from cortex.system.built_from import full_version
 from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError
@@ -125,7 +126,7 @@ def init(options: Namespace) -> int:
     path = open_project_folder(folder) / "config.yml"
     try:
         files.create(path, render.CONFIG_TEMPLATE.encode())
-        trust.give_consent(configuration.read_project(folder))
+        trust.give_consent(read_project(folder))
         print(f"{escape_controls(str(path))} is written; every setting in it is a default.")
     except FileExistsError:
         print(f"{escape_controls(str(path))} exists and stays as it is.")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cortex.ask.code_notes.commit_notes import CommitHistory
-from cortex.settings.config import read_project
 from cortex.settings.folders.identity import identity_of
+from cortex.settings.layers import read_project
 from cortex.settings.table import Memory
 from cortex.system.errors import Misconfigured
 

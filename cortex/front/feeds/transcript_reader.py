@@ -31,10 +31,10 @@ from cortex.memory.transcripts.formats.reader import (
     read_portion,
 )
 from cortex.memory.transcripts.proposing import session_commits
-from cortex.settings import config as configuration
 from cortex.settings.folders.branches import head_of
 from cortex.settings.folders.home import project_config
 from cortex.settings.folders.identity import identity_of
+from cortex.settings.layers import read_project
 from cortex.settings.table import Memory
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError, Misconfigured
@@ -299,7 +299,7 @@ def refuses_reading(folder: Path) -> bool:
     for root in (folder, *folder.parents):
         if project_config(root).is_file():
             try:
-                return configuration.read_project(root).says(_SETTING)
+                return read_project(root).says(_SETTING)
             except Misconfigured:
                 return True
         if (root / ".git").exists():

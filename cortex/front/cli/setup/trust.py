@@ -11,13 +11,14 @@ from pathlib import Path
 from cortex.front.cli.parsing.parser import Parser
 from cortex.front.cli.setup.hooks import ask_consent
 from cortex.generation.contract import project_files, say_waiting
-from cortex.settings.config import TRUST_ALL, read_project
+from cortex.settings.config import TRUST_ALL
 from cortex.settings.consent import chunk_consent
 from cortex.settings.consent import trust as consent
 from cortex.settings.consent.chunk_consent import consent_of
 from cortex.settings.consent.trust import ProjectFile
 from cortex.settings.folders.home import find_root, project_config
 from cortex.settings.folders.subfolder import enclosing_project
+from cortex.settings.layers import read_project
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 #: files that are named; the others are a number
