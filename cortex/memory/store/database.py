@@ -141,18 +141,13 @@ class Database:
         try:
             with self._engine.connect() as connection:
                 yield connection.execution_options(**READS)
-        except OperationalError as error:
-            if _UNDECODABLE in str(error.orig):  # the module's own error for a text of other bytes
-                raise _damaged(self.path, error.orig) from error
-            raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
-        except DatabaseError as error:
-            raise _damaged(self.path, error.orig) from error
-        except self.driver.module.OperationalError as error:  # from `rows_by_number`
-            if _UNDECODABLE in str(error):
-                raise _damaged(self.path, error) from error
-            raise Unavailable(f"The memory in {self.path} cannot be read: {error}.") from error
-        except self.driver.module.DatabaseError as error:
-            raise _damaged(self.path, error) from error
+        except (OperationalError, self.driver.module.OperationalError) as error:
+            cause = getattr(error, "orig", error)  # `rows_by_number` raises the module's own error
+            if _UNDECODABLE in str(cause):  # for a text of other bytes
+                raise _damaged(self.path, cause) from error
+            raise Unavailable(f"The memory in {self.path} cannot be read: {cause}.") from error
+        except (DatabaseError, self.driver.module.DatabaseError) as error:
+            raise _damaged(self.path, getattr(error, "orig", error)) from error
 
     def size(self) -> int:
         """Bytes of the database and its log."""

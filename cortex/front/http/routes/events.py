@@ -6,19 +6,21 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import orjson
+import zmq
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from cortex.ask.memory import Caller
-from cortex.front.http.announcements import AnnouncementListener
 from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.mcp.updates import CHANGES
 from cortex.processes import attach
 from cortex.system.errors import CortexError
+from ipc.events import Listener
 
 #: seconds between two looks at the project while it is being indexed; a publication is announced,
 #: and causes a look at once
@@ -115,3 +117,32 @@ async def _memory(link: ClientLink, before: dict[str, Any] | None) -> dict[str, 
         if answer["reached"] != reached:
             return {"reached": answer["reached"], "nodes": [node["id"] for node in answer.get("nodes", ())]}
     return None
+
+
+class AnnouncementListener:
+    """One subscription for all waiting tasks. Make, use and close it in one event loop."""
+
+    def __init__(self, runtime_dir: Path) -> None:
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._listener = Listener(self._context, runtime_dir)
+        self._loop = asyncio.get_running_loop()
+        self._descriptor = self._listener.socket.FD
+        self._announced = asyncio.Event()
+        self._loop.add_reader(self._descriptor, self._drain)
+        self._drain()  # the descriptor is edge-triggered: earlier messages cause no event
+
+    async def wait(self, bound_s: float) -> None:
+        """Wait for the next announcement, at most `bound_s` seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(bound_s):
+                await self._announced.wait()
+
+    async def close(self) -> None:
+        self._loop.remove_reader(self._descriptor)
+        self._listener.close()
+        self._context.term()
+
+    def _drain(self) -> None:
+        if self._listener.drain():
+            announced, self._announced = self._announced, asyncio.Event()
+            announced.set()
