@@ -159,7 +159,7 @@ def test_a_file_that_ends_a_child_costs_that_file_alone_until_it_changes(
 ):
     number, how, ends = case
     path, log = "shop/store.go", tmp_path / "ends"
-    index(project, limits=POOLED)
+    index(project, limits=Limits(shard_files=4))
     before = chunks(project)
     shutil.rmtree(project.home)
     command = (sys.executable, "-P", "-c", STRUCK, path, str(int(number)), how, str(log))
