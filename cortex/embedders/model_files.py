@@ -17,13 +17,9 @@ from cortex.system import files
 from cortex.system.errors import Misconfigured
 
 #: files of a model beside its network and its tokenizer, below the tokenizer's folder
-SETTINGS = (
-    "config.json",
-    "config_sentence_transformers.json",
-    "modules.json",
-    "sentence_bert_config.json",
-    "tokenizer_config.json",
-    "1_Pooling/config.json",
+SETTINGS = tuple(
+    "config.json config_sentence_transformers.json modules.json sentence_bert_config.json tokenizer_config.json "
+    "1_Pooling/config.json".split()
 )
 #: folders below a source in which files are searched
 DEPTH_MAX = 3

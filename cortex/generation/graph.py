@@ -27,17 +27,8 @@ from cortex.terms.ids import depth, enclosing_id, key_of, keys_of, split_id, spl
 
 #: types of edges, in the order of their numbers in segments: new types come last. A type of a
 #: foreign file that is missing here counts as "other"
-EDGE_TYPES = (
-    "calls",
-    "implements",
-    "extends",
-    "embeds",
-    "imports",
-    "uses_type",
-    "other",
-    "references",
-    "routes_to",
-    "requests",
+EDGE_TYPES = tuple(
+    "calls implements extends embeds imports uses_type other references routes_to requests".split()
 )
 CONFIDENCES = ("exact", "import", "receiver", "name")
 _TYPES = {name: number for number, name in enumerate(EDGE_TYPES)}

@@ -7,18 +7,7 @@ from dataclasses import dataclass
 #: field of a term without a field
 DEFAULT_FIELD = "text"
 #: every field that a query may name
-FIELDS = (
-    "text",
-    "title",
-    "symbols",
-    "file_path",
-    "tags",
-    "chunk_type",
-    "language",
-    "start_line",
-    "case",
-    "word",
-)
+FIELDS = tuple("text title symbols file_path tags chunk_type language start_line case word".split())
 #: names of fields in other search engines (GitHub's, zoekt's) → names here
 OTHER_NAMES = {
     "path": "file_path",

@@ -37,18 +37,7 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: the first line of a file: format and version
 HEADER: Record = {"cortex": "memory", "version": 1}
 
-_TEXTS = (
-    "id",
-    "kind",
-    "obs_type",
-    "memory_type",
-    "title",
-    "subtitle",
-    "body",
-    "project",
-    "git_commit",
-    "topic",
-)
+_TEXTS = tuple("id kind obs_type memory_type title subtitle body project git_commit topic".split())
 _MOMENTS = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at", "used_at")
 _COUNTS = ("number", "superseded_by", "use_count", "shown_count", "feedback", "prompt_number")
 _LISTS = ("facts", "labels", "files", "modified", "read")

@@ -33,22 +33,11 @@ EXCHANGES_MAX, TEXT_CHARS_MAX = 50, 8_000
 _NOT_UNDOABLE = ("undo", "undone", "git")
 #: fields of a note with listed changes → their names in tools
 _FIELDS = {
-    "title": "title",
-    "subtitle": "subtitle",
-    "body": "body",
-    "facts": "facts",
-    "kind": "kind",
-    "obs_type": "obs_type",
-    "labels": "tags",
-    "files": "files",
-    "importance": "importance",
-    "scope": "scope",
-    "project": "project",
-    "state": "state",
-    "topic": "topic",
-    "occurred_at": "occurred_at",
-    "valid_until": "valid_until",
-    "feedback": "feedback",
+    name: "tags" if name == "labels" else name
+    for name in (
+        "title subtitle body facts kind obs_type labels files importance scope project state topic occurred_at "
+        "valid_until feedback"
+    ).split()
 }
 _MOMENTS = frozenset(("occurred_at", "valid_until"))
 

@@ -17,13 +17,9 @@ from cortex.memory.upkeep.traits import Trait, jaccard, stems
 #: those of a note that is examined again are removed
 RETIRED = frozenset(("concept_overlap", "temporal_proximity", "creative_association"))
 #: detections of automatic edges; other edges come from people and agents
-PAIRWISE = RETIRED | {
-    "file_overlap",
-    "type_progression",
-    "narrative_mention",
-    "embedding_similarity",
-    "negation",
-}
+PAIRWISE = RETIRED | frozenset(
+    "file_overlap type_progression narrative_mention embedding_similarity negation".split()
+)
 AUTOMATIC = PAIRWISE | {"correction", "opposition"}
 #: confidence below which no edge is made: the least that `find_related_observations` lists
 LEAST = 0.5

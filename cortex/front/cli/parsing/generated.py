@@ -71,14 +71,8 @@ ALIASES = {
 
 #: argument → the kind of name that completes it, in every tool
 COMPLETES = {
-    "file": "path",
-    "path": "path",
-    "paths": "path",
-    "scope": "path",
-    "exclude_paths": "path",
-    "target": "symbol",
-    "to": "symbol",
-    "symbol": "symbol",
+    **dict.fromkeys("file path paths scope exclude_paths".split(), "path"),
+    **dict.fromkeys("target to symbol".split(), "symbol"),
 }
 
 

@@ -47,16 +47,8 @@ def _sets_of(arguments: Mapping[str, Any]) -> Sets:
 
 #: arguments for notes alone, and for code alone
 _ABOUT_NOTES = ("scope", "kind", "as_of", "project")
-_ABOUT_CODE = (
-    "chunk_types",
-    "paths",
-    "exclude_paths",
-    "mode",
-    "min_score",
-    "detail",
-    "max_tokens",
-    "explain",
-    "projects",
+_ABOUT_CODE = tuple(
+    "chunk_types paths exclude_paths mode min_score detail max_tokens explain projects".split()
 )
 #: arguments of `make_tool` for the tool in the toolset of code, in that of memory, and in both
 IN_CODE = {"omitted": _ABOUT_NOTES}
