@@ -15,7 +15,8 @@ from typing import Any
 
 import orjson
 
-from cortex.front.agents import edits, record
+from cortex.front.agents import record
+from cortex.front.agents.edits import json_files
 from cortex.front.agents.plan import BYTES_MAX, is_outdated, locate, places_of
 from cortex.front.agents.table import AGENTS, Agent, ServerEntry
 from cortex.system import files
@@ -85,7 +86,7 @@ def outdated(root: Path) -> str:
 def _entry_value(text: str, server: ServerEntry) -> Any:
     """Return the value of an agent's entry, None for none. Raises ValueError."""
     if server.form == "json":
-        return edits.json_value(text, server.keys)
+        return json_files.json_value(text, server.keys)
     if server.form == "toml":
         node: Any = tomllib.loads(text)
     else:

@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cortex.front.agents import edits, record, rules
+from cortex.front.agents import record, rules
+from cortex.front.agents.edits import json_files, pieces, toml_files, yaml_files
 from cortex.front.agents.table import AGENTS, BY_NAME, NAME, Agent, Scope, TextFile, relocate
 from cortex.settings.folders.home import user_home, variable_folder
 from cortex.system import files
@@ -143,29 +144,31 @@ def _add_server(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], 
     server = scope.server
     placed = [*command, "--project", str(root)] if agent.placeless else command
     value = server.shape(placed, reading_tools())
-    way = {"json": edits.json_entry, "toml": edits.toml_table, "yaml": edits.yaml_entry}[server.form]
+    way = {"json": json_files.json_entry, "toml": toml_files.toml_table, "yaml": yaml_files.yaml_entry}[
+        server.form
+    ]
     make = partial(way, keys=server.keys, value=value)
     return _add_piece(plan, agent, locate(server.path, root), make, server.keys)
 
 
 def _add_items(plan: Plan, agent: Agent, path: Path, keys: Sequence[str], items: list[Any]) -> None:
-    _add_piece(plan, agent, path, partial(edits.json_items, keys=keys, items=items), keys, items=items)
+    _add_piece(plan, agent, path, partial(json_files.json_items, keys=keys, items=items), keys, items=items)
 
 
 def _add_text(plan: Plan, agent: Agent, written: TextFile, root: Path) -> None:
     path = locate(written.path, root)
     if not written.head:
-        section = partial(edits.section, body=rules.section(), begin=rules.BEGIN)
+        section = partial(pieces.section, body=rules.section(), begin=rules.BEGIN)
         _add_piece(plan, agent, path, section)
         return
     body = written.head + rules.RULES
 
-    def fill_empty(text: str) -> edits.Piece | None:
+    def fill_empty(text: str) -> pieces.Piece | None:
         if text == body:
             return None
         if text:
-            raise edits.NotUnderstoodError("it holds something else")
-        return edits.Piece(0, body)
+            raise pieces.NotUnderstoodError("it holds something else")
+        return pieces.Piece(0, body)
 
     _add_piece(plan, agent, path, fill_empty)
 
@@ -174,7 +177,7 @@ def _add_piece(
     plan: Plan,
     agent: Agent,
     path: Path,
-    make: Callable[[str], edits.Piece | None],
+    make: Callable[[str], pieces.Piece | None],
     keys: Sequence[str] = (),
     *,
     items: Sequence[Any] = (),
@@ -194,7 +197,7 @@ def _add_piece(
                 older.append(entry)
         try:
             piece = make(file.after or "")
-        except edits.NotUnderstoodError:
+        except pieces.NotUnderstoodError:
             differing = _pieces_of(plan, agent, path)
             if not differing:
                 raise
@@ -202,7 +205,7 @@ def _add_piece(
                 _remove_piece(plan, file, entry)
             older += differing
             piece = make(file.after or "")
-    except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
+    except (pieces.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         if older:
             plan.entries = entries
@@ -218,7 +221,7 @@ def _add_piece(
             if entry.path == str(path) and entry.piece in text and agent.name not in entry.agents:
                 entry.agents.append(agent.name)
         return True
-    present = edits.json_value(text, keys) if items else None
+    present = json_files.json_value(text, keys) if items else None
     added = [item for item in items if item not in (present or ())]
     file.after = piece.apply_to(text)
     created = file.before is None or any(entry.created for entry in older)
@@ -237,7 +240,7 @@ def _file(plan: Plan, path: Path) -> File:
     NotUnderstoodError for a file behind a link of a project.
     """
     if linked := next((place for place in (path, *path.parents) if place.is_symlink()), None):
-        raise edits.NotUnderstoodError(f"{linked} is a link of the project")
+        raise pieces.NotUnderstoodError(f"{linked} is a link of the project")
     if path not in plan.files:
         try:
             raw: bytes | None = files.read_plain(path, BYTES_MAX + 1)
@@ -274,7 +277,7 @@ def disconnect(names: Iterable[str], among: Callable[[record.Entry], bool] = lam
             continue
         try:
             _remove_piece(plan, _file(plan, Path(entry.path)), entry)
-        except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
+        except (pieces.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             plan.refused.append(
                 f"{entry.path} stays unchanged, because {why}; remove our part yourself, then run this again."
@@ -294,7 +297,7 @@ def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
     text = file.after
     if text is not None:
         text = text.replace(entry.piece, "") if text.count(entry.piece) == 1 else _remove_edited(text, entry)
-        file.after = None if entry.created and edits.is_hollow(text) else text
+        file.after = None if entry.created and json_files.is_hollow(text) else text
     plan.entries.remove(entry)
     if file.after is None:
         file.added = []
@@ -304,20 +307,22 @@ def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
 def _remove_edited(text: str, entry: record.Entry) -> str:
     """Return `text` without a piece that has another spelling by now."""
     if entry.items:
-        text = edits.remove_json_items(text, entry.keys, entry.items.__contains__)
-        return edits.remove_empty_json(text, entry.keys, entry.piece)
+        text = json_files.remove_json_items(text, entry.keys, entry.items.__contains__)
+        return json_files.remove_empty_json(text, entry.keys, entry.piece)
     if entry.piece.lstrip().startswith(rules.BEGIN):
         return _remove_section(text)
     if _TOOL.format("") in entry.piece:  # recorded without its items by an older version
-        return edits.remove_json_items(text, _ALLOWED, lambda item: str(item).startswith(_TOOL.format("")))
+        return json_files.remove_json_items(
+            text, _ALLOWED, lambda item: str(item).startswith(_TOOL.format(""))
+        )
     keys, suffix = entry.keys or _older_keys(entry), Path(entry.path).suffix
     if not keys:
-        raise edits.NotUnderstoodError("the inserted text has been edited")
+        raise pieces.NotUnderstoodError("the inserted text has been edited")
     if suffix == ".toml":
-        return edits.remove_toml_table(text, keys)
+        return toml_files.remove_toml_table(text, keys)
     if suffix == ".yaml":
-        return edits.remove_yaml_entry(text, keys, NAME)
-    return edits.remove_empty_json(edits.remove_json_entry(text, keys), keys[:-1], entry.piece)
+        return yaml_files.remove_yaml_entry(text, keys, NAME)
+    return json_files.remove_empty_json(json_files.remove_json_entry(text, keys), keys[:-1], entry.piece)
 
 
 def _older_keys(entry: record.Entry) -> Sequence[str]:
@@ -334,7 +339,7 @@ def _remove_section(text: str) -> str:
     if not begin and rules.END not in text:
         return text
     if not (begin and end):
-        raise edits.NotUnderstoodError("the inserted section has lost its first or last line")
+        raise pieces.NotUnderstoodError("the inserted section has lost its first or last line")
     return before + after.lstrip("\r\n")
 
 
