@@ -2,8 +2,8 @@
 dataclass.
 
 Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. The
-settings are in table.py, the limits of a project's own file in trust.py, a project's folders in
-home.py.
+settings are in table.py, their layers in layers.py, the limits of a project's own file in trust.py,
+a project's folders in home.py.
 """
 
 from __future__ import annotations

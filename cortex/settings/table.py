@@ -1,5 +1,5 @@
 """Every setting: its type, its default, its bounds, and the values that a project's own file may
-set without its user's consent. config.py reads the values.
+set without its user's consent. layers.py reads the values.
 """
 
 from __future__ import annotations
