@@ -15,8 +15,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.front.agents import connections, edits, record, rules
+from cortex.front.agents import connections, record, rules
 from cortex.front.agents import plan as planning
+from cortex.front.agents.edits import json_files, pieces, toml_files, yaml_files
 from cortex.front.agents.plan import locate, reading_tools
 from cortex.front.agents.table import AGENTS, NAME, VARIABLES, Agent
 from cortex.front.cli import commands
@@ -72,7 +73,7 @@ def entry(agent: Agent, scope: str, root: Path):
     server = getattr(agent, scope).server
     text = locate(server.path, root).read_text()
     if server.form == "json":
-        return edits.json_value(text, server.keys)
+        return json_files.json_value(text, server.keys)
     node = tomllib.loads(text) if server.form == "toml" else yaml.safe_load(text)
     for key in server.keys:
         node = node[key]
@@ -249,12 +250,12 @@ def test_in_any_object_the_entry_is_added_and_the_rest_stays(value, indent, asci
     value = {key: member for key, member in value.items() if key != "mcpServers"}
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     text = text.replace("\n", "\r\n") if windows else text
-    piece = edits.json_entry(text, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]})
+    piece = json_files.json_entry(text, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]})
     after = piece.apply_to(text)
     assert json.loads(after) == {"mcpServers": {"cortex": {"command": "x", "args": ["mcp"]}}} | value
     assert after[: piece.at] + after[piece.at + len(piece.text) :] == text
-    assert edits.json_entry(after, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]}) is None
-    assert json.loads(edits.remove_json_entry(after, ("mcpServers",))) == value
+    assert json_files.json_entry(after, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]}) is None
+    assert json.loads(json_files.remove_json_entry(after, ("mcpServers",))) == value
 
 
 def test_doctor_lists_connected_agents_and_failed_starts(home):
@@ -504,7 +505,7 @@ def rewrite(path: Path, form: str) -> None:
     """Write a file of settings as an agent does that keeps nothing of its spelling."""
     text = path.read_text()
     if form == "json":
-        path.write_text(json.dumps(edits.json_value(text, ()), indent="\t", sort_keys=True))
+        path.write_text(json.dumps(json_files.json_value(text, ()), indent="\t", sort_keys=True))
     elif form == "yaml":
         path.write_text(yaml.safe_dump(yaml.safe_load(text)))
     else:
@@ -524,7 +525,7 @@ def toml_lines(table, keys):
 def parsed(path: Path, form: str):
     text = path.read_text()
     if form == "json":
-        return edits.json_value(text, ())
+        return json_files.json_value(text, ())
     return (tomllib.loads(text) if form == "toml" else yaml.safe_load(text)) or {}
 
 
@@ -557,7 +558,7 @@ def test_uninstall_takes_its_part_out_of_a_file_that_the_agent_has_rewritten(age
     ],
 )
 def test_a_table_is_cut_out_of_toml_and_the_rest_keeps_its_bytes(text):
-    shorter = edits.remove_toml_table(text, ("mcp_servers", "cortex"))
+    shorter = toml_files.remove_toml_table(text, ("mcp_servers", "cortex"))
     assert "cortex" not in shorter
     left = tomllib.loads(text)
     del left["mcp_servers"]["cortex"]
@@ -570,8 +571,8 @@ def test_a_table_is_cut_out_of_toml_and_the_rest_keeps_its_bytes(text):
     "text", ['mcp_servers = {cortex = {command = "x"}}\n', '[mcp_servers]\ncortex.command = "x"\n']
 )
 def test_an_entry_that_is_no_table_stays_with_a_reason(text):
-    with pytest.raises(edits.NotUnderstoodError, match="not written as tables"):
-        edits.remove_toml_table(text, ("mcp_servers", "cortex"))
+    with pytest.raises(pieces.NotUnderstoodError, match="not written as tables"):
+        toml_files.remove_toml_table(text, ("mcp_servers", "cortex"))
 
 
 def test_comments_and_siblings_stay_in_yaml():
@@ -579,14 +580,16 @@ def test_comments_and_siblings_stay_in_yaml():
         "# mine\nextensions:\n  # ours\n  cortex:\n    args: [a,\n      b]\n    cmd: |\n      x\n"
         "  # dev's\n  dev:\n    on: true\nrest: 1\n"
     )
-    shorter = edits.remove_yaml_entry(text, ("extensions", "cortex"), NAME)
+    shorter = yaml_files.remove_yaml_entry(text, ("extensions", "cortex"), NAME)
     assert shorter == "# mine\nextensions:\n  # ours\n  # dev's\n  dev:\n    on: true\nrest: 1\n"
     listed = "mcpServers:\n- name: git\n  command: git\n- command: x\n  name: cortex\n# end\n"
-    assert edits.remove_yaml_entry(listed, ("mcpServers",), NAME) == (
+    assert yaml_files.remove_yaml_entry(listed, ("mcpServers",), NAME) == (
         "mcpServers:\n- name: git\n  command: git\n# end\n"
     )
-    with pytest.raises(edits.NotUnderstoodError, match="in one line"):
-        edits.remove_yaml_entry("extensions: {cortex: {a: 1}, dev: {}}\n", ("extensions", "cortex"), NAME)
+    with pytest.raises(pieces.NotUnderstoodError, match="in one line"):
+        yaml_files.remove_yaml_entry(
+            "extensions: {cortex: {a: 1}, dev: {}}\n", ("extensions", "cortex"), NAME
+        )
 
 
 @pytest.mark.parametrize(
@@ -600,7 +603,7 @@ def test_comments_and_siblings_stay_in_yaml():
 def test_a_comment_before_a_closing_brace_is_no_fault(home, text, capsys):
     path = put(home / ".config" / "zed" / "settings.json", text)
     assert run("install", "zed", "--yes") == EXIT_OK
-    assert edits.json_value(path.read_text(), ("context_servers", NAME))["args"]
+    assert json_files.json_value(path.read_text(), ("context_servers", NAME))["args"]
     assert run("uninstall", "--yes") == EXIT_OK
     assert path.read_text() == text
 
