@@ -14,11 +14,21 @@ from cortex.terms.kinds import LITERAL_HOLDERS
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
-_COPIED_KEYS = tuple(
-    (
-        "of more_sites via step edge confidence impact_type severity alternatives handlers computed "
-        "mounted requests test"
-    ).split()
+_COPIED_KEYS = (
+    "of",
+    "more_sites",
+    "via",
+    "step",
+    "edge",
+    "confidence",
+    "impact_type",
+    "severity",
+    "alternatives",
+    "handlers",
+    "computed",
+    "mounted",
+    "requests",
+    "test",
 )
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
