@@ -111,8 +111,7 @@ def doubt_ported(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     if callee.name not in _PORTED:
         return None
     refs = calls.targets.callable_refs(callee.values, callee.reference.arguments)
-    methods = any(calls.project.definition(ref).kind == "method" for ref in refs)
-    if not refs or len(refs) > CANDIDATES_MAX or methods or "." in callee.reference.chain:
+    if not refs or len(refs) > CANDIDATES_MAX or any(calls.project.definition(ref).scope for ref in refs):
         return None
     return iter((calls.edges.ambiguous(callee.reference, refs, callee.confidence),))
 
