@@ -15,10 +15,8 @@ from pathlib import Path
 
 from tree_sitter import Node, Point, Tree
 
-from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
 from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
-from cortex.graph.facts.repairs.macros import unmark
-from cortex.indexer.syntax.parse import syntax_tree
+from cortex.indexer.syntax.parse import syntax_tree, without_marks
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
 from cortex.terms.paths import is_built, is_foreign
@@ -114,9 +112,8 @@ def _names_behind_macros(file: File) -> set[Point]:
     """
     if file.language != "cpp" or not file.tree.root_node.has_error:
         return set()
-    lines = unmark("\n".join(drop_inner_conditionals(file.source.lines))).split("\n")
-    source = dataclasses.replace(file.source, lines=tuple(lines))
-    tree = syntax_tree(source, sniff(file.path, source.lines))[1]
+    language = sniff(file.path, file.source.lines)
+    tree = syntax_tree(without_marks(file.source, language), language)[1]
     return {leaf.start_point for leaf in _leaves(tree.root_node) if is_name(leaf) and _is_defined(leaf)}
 
 

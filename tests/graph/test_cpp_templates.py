@@ -167,6 +167,27 @@ CASES = {
         ),
         {13: {"Rows.first~2"}, 22: {"Rows.first~2", "Rows.Row.read"}, 23: {"Rows.fill~2"}},
     ),
+    "parts of a map's and a list's pairs": (
+        (
+            f"{DISK}void run(std::map<int, Disk> disks, std::vector<std::pair<int, std::shared_ptr<Tape>>> rows) {{\n"
+            "  for (auto const& [name, disk] : disks) disk.size();\n  for (auto [name, tape] : rows) tape->size();\n"
+            "  rows.front().second->size();\n}\n"
+        ),
+        {10: {"Disk.size"}, 11: {"Tape.size"}, 12: {"Tape.size"}},
+    ),
+    "operators of literals": (
+        (
+            'namespace units {\nint operator"" _km(unsigned long long n) { return n; }\n'
+            'int operator""_id(const char *text, unsigned long n) { return n; }\nint all = 1_km;\n}\n'
+            'void run() {\n  using namespace units;\n  auto far = 2_km;\n  auto name = "disk"_id;\n  auto plain = "s"s;\n}\n'
+        ),
+        {
+            4: {'units.operator""_km'},
+            8: {'units.operator""_km'},
+            9: {'units.operator""_id'},
+            10: set(),
+        },
+    ),
 }
 
 

@@ -179,6 +179,8 @@ def _alternatives_of(text: str) -> list[str]:
             ]
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
+        if last == "pair" and arguments:  # C++'s, as the values of a map: `x.second`
+            return list(alternatives(arguments[-1]))
         if last in CONTAINERS and arguments:
             return _mark_elements(list(alternatives(_element_type(last, arguments))))
         return [name]

@@ -58,7 +58,9 @@
   declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (reference_declarator (identifier) @bind.name) (array_declarator (identifier) @bind.name)
   (init_declarator declarator: (identifier) @bind.name) (init_declarator declarator: (_ (identifier) @bind.name))])
 (compound_statement (declaration type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: (function_declarator declarator: (identifier) @bind.name)))
-(for_range_loop type: (placeholder_type_specifier) declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] right: (_) @bind.item)
+(for_range_loop type: (placeholder_type_specifier) declarator: [(identifier) @bind.name (reference_declarator (identifier) @bind.name)
+  (pointer_declarator (identifier) @bind.name) (structured_binding_declarator . (identifier) . (identifier) @bind.name .)
+  (reference_declarator (structured_binding_declarator . (identifier) . (identifier) @bind.name .))] right: (_) @bind.item)
 (for_range_loop type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: [(identifier) @bind.name (_ (identifier) @bind.name)])
 
 (compound_statement) @block
@@ -72,6 +74,7 @@
 (declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
 ([(binary_expression) (subscript_expression) (unary_expression) (update_expression)] @operator)
 (pointer_expression operator: "*") @operator
+(user_defined_literal (literal_suffix) @suffix)
 (condition_clause value: [(identifier) (field_expression)] @tested)
 (conditional_expression condition: [(identifier) (field_expression)] @tested)
 (for_statement condition: [(identifier) (field_expression)] @tested)
