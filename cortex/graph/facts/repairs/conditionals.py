@@ -62,9 +62,9 @@ def drop_inner_conditionals(lines: Sequence[str], *, csharp: bool = False) -> li
             continue
         directive = _DIRECTIVE.match(lines[condition.at[0]])
         live_branch = 1 if _NEVER.match(directive[2]) and len(condition.at) > 2 else 0  # type: ignore[index]
-        if about := _DEFINED.match(lines[condition.at[0]]):
-            wanted = not (about[1] or about[3])
-            live_branch = int(defined.setdefault(about[2] or about[4], wanted) != wanted)
+        if name_test := _DEFINED.match(lines[condition.at[0]]):
+            wanted = not (name_test[1] or name_test[3])
+            live_branch = int(defined.setdefault(name_test[2] or name_test[4], wanted) != wanted)
         for number, branch in enumerate(condition.branches):
             if number != live_branch:
                 for at in branch:
