@@ -188,6 +188,19 @@ CASES = {
             10: set(),
         },
     ),
+    "the element of a type with an operator for it, and results with two pointers": (
+        (
+            f"{DISK}struct Shelf {{\n  const Disk& operator[](const std::string& name) const;\n  char** rows() const {{ return 0; }}\n"
+            "  Disk** all();\n};\n"
+            'void run(Shelf shelf, Disk *disks) {\n  shelf["a"].size();\n  disks[0].size();\n  shelf.rows();\n  shelf.all();\n}\n'
+        ),
+        {
+            15: {"Shelf.operator[]", "Disk.size"},
+            16: {"Disk.size"},
+            17: {"Shelf.rows"},
+            18: {"Shelf.all"},
+        },
+    ),
 }
 
 

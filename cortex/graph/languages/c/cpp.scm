@@ -9,10 +9,12 @@
 (function_definition declarator: (_ declarator: (identifier) @name)) @def.function
 (function_definition declarator: (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name)) @def.function
 (function_definition declarator: (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name))) @def.function
+(function_definition declarator: (_ (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name)))) @def.function
 (function_definition declarator: [(operator_cast) (qualified_identifier name: (operator_cast))] @name) @def.function
 (declaration declarator: (operator_cast) @name) @def.declared
 (field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.declared
 (field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.declared
+(field_declaration declarator: (pointer_declarator (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name)))) @def.declared
 (declaration declarator: (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration)))) @def.declared
 (declaration declarator: (_ (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration))))) @def.declared
 (preproc_function_def name: (_) @name) @def.macro
@@ -30,6 +32,7 @@
 (function_definition type: (_) @returns (#not-eq? @returns "auto") (#not-eq? @returns "decltype(auto)"))
 (field_declaration type: (_) @returns declarator: (function_declarator) (#not-eq? @returns "auto"))
 (field_declaration type: (_) @returns declarator: (_ (function_declarator)) (#not-eq? @returns "auto"))
+(field_declaration type: (_) @returns declarator: (pointer_declarator (_ (function_declarator))) (#not-eq? @returns "auto"))
 (trailing_return_type (_) @returns)
 (function_definition type: (placeholder_type_specifier) body: (compound_statement [(return_statement (_) @return)
   (if_statement consequence: (compound_statement (return_statement (_) @return)) alternative: (else_clause (compound_statement (return_statement (_) @return)))?)]))
