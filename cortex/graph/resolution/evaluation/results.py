@@ -161,12 +161,12 @@ class Results:
         return self.element(value) if value.tag == "list" else (value,)
 
     def _by_operator(self, value: Value) -> tuple[Value, ...]:
-        """Return the result of C++'s `operator[]`, or of Kotlin's `operator fun get` for a type that
-        is not iterable.
+        """Return the result of C++'s `operator[]`, or of Kotlin's `operator fun get`; in Kotlin an
+        iterable type has elements.
         """
-        name = self._project.rules(value.path).element_operator
-        iterator = "" if name.startswith("operator") else "iterator"
-        if not name or (iterator and self._values.member(value.ref, iterator)):
+        rules = self._project.rules(value.path)
+        name = rules.element_operator
+        if not name or (not rules.typed_by_element and self._values.member(value.ref, "iterator")):
             return ()
         getters = (getter for getter in self._values.member(value.ref, name) if getter.tag == "def")
         return merge_values(self.returned(getter.ref) for getter in getters)
