@@ -122,6 +122,18 @@ CASES = {
         },
         {(8, "A:Held.Dispose"), (9, "")},
     ),
+    "overloads in several parts of a class, and a class beside its namesake with type parameters": (
+        {
+            "Log-Old.cs": "namespace K;\npublic partial class Log { public void Put(object value) { } }\n",
+            "Log-New.cs": "namespace K;\npublic partial class Log { public void Put(string message) { } }\n",
+            "Make-T.cs": "namespace K;\npublic class Make<T> : Make { public new T Get(string n) => default; }\n",
+            "Make.cs": "namespace K;\npublic class Make { public Log Get(string n) => null; }\n",
+            "A.cs": (
+                'namespace K;\nclass User { void Run(Log log, Make make) {\n  log.Put("x");\n  log.Put(1);\n  make.Get("a");\n} }\n'
+            ),
+        },
+        {(3, "Log-New:Log.Put"), (4, "Log-Old:Log.Put"), (5, "Make:Make.Get")},
+    ),
 }
 
 

@@ -13,6 +13,7 @@ from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters
+from cortex.graph.resolution.types.partial_types import of_same_type
 from cortex.graph.resolution.types.supertypes import Supers, Supertypes
 
 #: tags of values without a type's members
@@ -255,6 +256,8 @@ class Members:
         if refs:
             # With included files its bodies may be elsewhere.
             own_refs = refs if rules.includes else [ref for ref in refs if ref[0] == path] or refs
+            if rules.partial_types:
+                own_refs = of_same_type(project, owner, refs)
             selected = (
                 self._scopes.overloads(own_refs[0][0], [ref[1] for ref in own_refs])
                 if len({ref[0] for ref in own_refs}) == 1
