@@ -488,6 +488,8 @@ def our_answers(project: Project) -> Answers:
                 targets = [edge.target] if edge.target else edge.candidates
                 site = (path, edge.location.line, edge.location.column)
                 answers.add(site, {places[target] for target in targets if target in places}, edge.confidence)
+                if not edge.target:
+                    answers.unsure.add(site)
     return answers
 
 

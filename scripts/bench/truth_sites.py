@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tree_sitter import Node, Tree
+from tree_sitter import Node, Point, Tree
 
 from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
-from cortex.indexer.syntax.parse import syntax_tree
+from cortex.indexer.syntax.parse import syntax_tree, without_marks
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
 from cortex.terms.paths import is_built, is_foreign
@@ -34,6 +34,8 @@ _HOLDER_NODES = frozenset(
 )
 #: C++: `Disk::save`, `~Disk` and `save<int>`
 _NAME_PARTS = frozenset({"qualified_identifier", "destructor_name", "template_function", "template_method"})
+#: C++'s words that look like names of called templates
+_CASTS = frozenset({b"static_cast", b"dynamic_cast", b"reinterpret_cast", b"const_cast"})
 _FIELDS = re.compile(r"field|property|^pair$")
 #: holders of called values: `other` has patterns, and files that were not read
 HOLDERS = ("parameter", "variable", "field", "other")
@@ -88,10 +90,13 @@ def files_of(root: Path, languages: Sequence[str]) -> Iterator[File]:
 def sites_of(file: File, *, bare: bool = False) -> list[Site]:
     """Return the sites of a file; with `bare` Ruby's names without parentheses, too."""
     leaves = list(_leaves(file.tree.root_node))
+    declared = _names_behind_macros(file)
     sites = []
     for at, leaf in enumerate(leaves[:-1]):
         text = leaf.text or b""
         if not (text[:1].isalpha() or text[:1] in b"_$") or not is_name(leaf) or _is_defined(leaf):
+            continue
+        if text in _CASTS or leaf.start_point in declared:
             continue
         # Of `new Node\Expr()` only the last name.
         after = [following.text for following in leaves[at + 1 : at + 2]]
@@ -99,6 +104,17 @@ def sites_of(file: File, *, bare: bool = False) -> list[Site]:
         if is_new or _opens(leaves, at + 1) or (bare and leaf.type == "identifier"):
             sites.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
     return sites
+
+
+def _names_behind_macros(file: File) -> set[Point]:
+    """Return the places of names that C++ declares and its grammar takes for calls, behind macros
+    and in branches of `#if`: `class SHOP_API Disk { Disk(int n); };`.
+    """
+    if file.language != "cpp" or not file.tree.root_node.has_error:
+        return set()
+    language = sniff(file.path, file.source.lines)
+    tree = syntax_tree(without_marks(file.source, language), language)[1]
+    return {leaf.start_point for leaf in _leaves(tree.root_node) if is_name(leaf) and _is_defined(leaf)}
 
 
 def _leaves(root: Node) -> Iterator[Node]:

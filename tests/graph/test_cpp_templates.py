@@ -109,6 +109,98 @@ CASES = {
         ),
         {6: set(), 7: {"std.to_string"}},
     ),
+    "functions that return what they make, without a type": (
+        (
+            f"{DISK}auto make() {{ return Disk{{}}; }}\n"
+            "auto chosen(bool wide) { if constexpr (WIDE) { return Tape(); } else { return Tape(); } }\n"
+            "decltype(auto) again() { return make(); }\nauto given() { return [] { return Tape(); }; }\n"
+            "struct Shelf {\n  auto& disk() { return disk_; }\n  Disk disk_;\n};\n"
+            "void run(Shelf shelf) {\n  make().size();\n  auto tape = chosen(true); tape.size();\n"
+            "  again().size();\n  shelf.disk().size();\n  given().size();\n}\n"
+        ),
+        {
+            18: {"make", "Disk.size"},
+            19: {"chosen", "Tape.size"},
+            20: {"again", "Disk.size"},
+            21: {"Shelf.disk", "Disk.size"},
+            22: {"given"},
+        },
+    ),
+    "specialised templates without a general one": (
+        (
+            "template <class T, bool kept> class Held;\ntemplate <class T> class Held<T, true> {\n public:\n  T get() { return T(); }\n"
+            "  void keep() {}\n};\ntemplate <class T> class Held<T, false> {\n public:\n  T get() { return T(); }\n};\n"
+            "using Answer = Held<int, true>;\nvoid run(Answer answer) {\n  answer.get();\n  answer.keep();\n}\n"
+        ),
+        {13: {"Held.get|Held.get~2"}, 14: {"Held.keep"}},
+    ),
+    "a declaration with a function as its parameter's default": (
+        (
+            "int start(int *count, char **words, void (*help)() = tell);\n"
+            "int start(int *count, char **words, void (*help)()) { return 0; }\n"
+            "void run(int count, char **words) {\n  start(&count, words);\n}\n"
+        ),
+        {4: {"start~2"}},
+    ),
+    "a variable of a name space, and its value": (
+        (
+            "namespace shop {\nnamespace {\nclass Rows : public std::queue<int> {\n public:\n  void put(int row) {}\n};\n"
+            "Rows make() { return Rows(); }\nRows *const rows = new Rows();\nauto more = make();\n}\n"
+            "void run() {\n  rows->put(1);\n  more.put(2);\n}\n}\n"
+        ),
+        {8: {"shop.Rows"}, 9: {"shop.make"}, 12: {"shop.Rows.put"}, 13: {"shop.Rows.put"}},
+    ),
+    "a base of another name space by its plain name": (
+        (
+            "namespace deep {\nclass Console {\n public:\n  Console() {}\n  virtual void print(int row) {}\n};\n}\n"
+            "class Quiet : public deep::Console {\n  void print(int row) {\n    Console::print(row);\n  }\n};\n"
+        ),
+        {10: {"deep.Console.print"}},
+    ),
+    "what a macro before a result of a nested type, and conditions on one name, leave": (
+        (
+            "class Rows {\n  struct Row { void read(); };\n  Row first();\n  bool fill(int n);\n};\n"
+            "inline SHOP_INLINE Rows::Row Rows::first() { return Row(); }\n"
+            "inline bool Rows::fill(int n) {\n#ifdef SHOP_PLAIN\n  (void)n;\n#else\n  try {\n#endif\n  first();\n#ifndef SHOP_PLAIN\n"
+            "  }\n  catch (const Fault &fault) {\n  }\n#endif\n  return true;\n}\n"
+            "void run(Rows rows) {\n  rows.first().read();\n  rows.fill(1);\n}\n"
+        ),
+        {13: {"Rows.first~2"}, 22: {"Rows.first~2", "Rows.Row.read"}, 23: {"Rows.fill~2"}},
+    ),
+    "parts of a map's and a list's pairs": (
+        (
+            f"{DISK}void run(std::map<int, Disk> disks, std::vector<std::pair<int, std::shared_ptr<Tape>>> rows) {{\n"
+            "  for (auto const& [name, disk] : disks) disk.size();\n  for (auto [name, tape] : rows) tape->size();\n"
+            "  rows.front().second->size();\n}\n"
+        ),
+        {10: {"Disk.size"}, 11: {"Tape.size"}, 12: {"Tape.size"}},
+    ),
+    "operators of literals": (
+        (
+            'namespace units {\nint operator"" _km(unsigned long long n) { return n; }\n'
+            'int operator""_id(const char *text, unsigned long n) { return n; }\nint all = 1_km;\n}\n'
+            'void run() {\n  using namespace units;\n  auto far = 2_km;\n  auto name = "disk"_id;\n  auto plain = "s"s;\n}\n'
+        ),
+        {
+            4: {'units.operator""_km'},
+            8: {'units.operator""_km'},
+            9: {'units.operator""_id'},
+            10: set(),
+        },
+    ),
+    "the element of a type with an operator for it, and results with two pointers": (
+        (
+            f"{DISK}struct Shelf {{\n  const Disk& operator[](const std::string& name) const;\n  char** rows() const {{ return 0; }}\n"
+            "  Disk** all();\n};\n"
+            'void run(Shelf shelf, Disk *disks) {\n  shelf["a"].size();\n  disks[0].size();\n  shelf.rows();\n  shelf.all();\n}\n'
+        ),
+        {
+            15: {"Shelf.operator[]", "Disk.size"},
+            16: {"Disk.size"},
+            17: {"Shelf.rows"},
+            18: {"Shelf.all"},
+        },
+    ),
 }
 
 

@@ -92,6 +92,48 @@ CASES = {
         },
         {(4, "A:Metre.operator+")},
     ),
+    "type arguments tell a method from its extensions, and an array is enumerable": (
+        {
+            "A.cs": (
+                "namespace K;\npublic class Parser {\n  public int Parse<T>(IEnumerable<string> args) => 1;\n"
+                "  public int Parse<T>(Func<T> make, IEnumerable<string> args) => 1;\n"
+                "  public int Parse(IEnumerable<string> args, params Type[] types) => 1;\n}\npublic static class More {\n"
+                "  public static int Parse<A, B>(this Parser parser, IEnumerable<string> args) => 2;\n"
+                "  public static int Parse<A, B, C>(this Parser parser, IEnumerable<string> args) => 3;\n}\n"
+                "class User { void Run(Parser parser, string[] args) {\n  parser.Parse<int>(args);\n  parser.Parse<int, int>(args);\n"
+                "  parser.Parse<int, int, int>(args);\n  parser.Parse(args);\n  parser.Parse<int>(() => 1, args);\n} }\n"
+            ),
+        },
+        {
+            (12, "A:Parser.Parse"),
+            (13, "A:More.Parse"),
+            (14, "A:More.Parse~2"),
+            (15, "A:Parser.Parse~3"),
+            (16, "A:Parser.Parse~2"),
+        },
+    ),
+    "a base outside of the project has the method of that number, and the platform the extension": (
+        {
+            "A.cs": (
+                "namespace K;\nclass Held : System.IO.Stream {\n  protected override void Dispose(bool now) { }\n}\n"
+                "static class More { public static Type GetTypeInfo(this Type type) => type; }\n"
+                "class User { void Run(Held held, Type type) {\n  held.Dispose();\n  held.Dispose(true);\n  type.GetTypeInfo();\n} }\n"
+            ),
+        },
+        {(8, "A:Held.Dispose"), (9, "")},
+    ),
+    "overloads in several parts of a class, and a class beside its namesake with type parameters": (
+        {
+            "Log-Old.cs": "namespace K;\npublic partial class Log { public void Put(object value) { } }\n",
+            "Log-New.cs": "namespace K;\npublic partial class Log { public void Put(string message) { } }\n",
+            "Make-T.cs": "namespace K;\npublic class Make<T> : Make { public new T Get(string n) => default; }\n",
+            "Make.cs": "namespace K;\npublic class Make { public Log Get(string n) => null; }\n",
+            "A.cs": (
+                'namespace K;\nclass User { void Run(Log log, Make make) {\n  log.Put("x");\n  log.Put(1);\n  make.Get("a");\n} }\n'
+            ),
+        },
+        {(3, "Log-New:Log.Put"), (4, "Log-Old:Log.Put"), (5, "Make:Make.Get")},
+    ),
 }
 
 

@@ -47,6 +47,11 @@ CASES = {
         "    def handle(self, disk, at):\n        disk.flush()\n        at.flush_it()\n",
         {(7, "a:Disk.flush")},
     ),
+    "the result of an operator is that of its method": (
+        _DISK + "class Range:\n    def __and__(self, other) -> Disk: ...\ndef go(a: Range, n: int, x):\n"
+        "    disk = a & a\n    disk.flush()\n    (a & a).flush()\n    y = x / 'y'\n    y.flush()\n    z = 1 + n\n    z.flush()\n",
+        {(6, "a:Range.__and__"), (7, "a:Disk.flush"), (8, "a:Range.__and__"), (8, "a:Disk.flush")},
+    ),
 }
 
 

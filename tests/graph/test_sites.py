@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.graph.small_graphs import project_of
+
 ROOT = Path(__file__).parents[2]
 SITES = sorted((ROOT / "tests" / "golden" / "sites").iterdir())
 #: sites where the graph differs, each with its reason
@@ -65,3 +67,19 @@ def test_calls_agree_with_the_reference_resolvers(monkeypatch, tmp_path, place):
     assert sorted(different) == sorted(
         site_name for site_name in DIFFERENT if site_name.startswith(f"{place.name} ")
     )
+
+
+def test_an_edge_with_one_candidate_is_not_sure(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts" / "bench")
+    text = 'int setenv(const char* a, const char* b, int c) { return 0; }\nint run() { return setenv("A", "B", 1); }\n'
+    answers = importlib.import_module("graph_truth").our_answers(project_of({"ports.cpp": text}))
+    assert answers.unsure == {("ports.cpp", 2, 19)}
+
+
+def test_casts_and_declarations_behind_macros_are_no_calls_of_cpp(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "scripts" / "bench")
+    truth_sites = importlib.import_module("truth_sites")
+    text = "class SHOP_API Disk : public Base {\n public:\n  Disk(int n);\n  int size() { return static_cast<int>(count(1)); }\n};\n"
+    (tmp_path / "disk.hpp").write_text(text)
+    (file,) = truth_sites.files_of(tmp_path, ("cpp",))
+    assert truth_sites.sites_of(file) == [("disk.hpp", 4, 39)]

@@ -23,3 +23,6 @@ def test_elements_of_containers_are_marked():
     assert alternatives("[]Ledger") == ("Ledger*",)
     assert alternatives("[Ledger; 4]") == ("Ledger*",)
     assert alternatives("list[Ledger]") == ("Ledger*",)
+    assert alternatives("SortedMap<String, Ledger>") == ("Ledger*",)
+    assert alternatives("iterable<Ledger>") == ("Ledger*",)
+    assert alternatives("std::unordered_multimap<int, Ledger, Hash>") == ("Ledger*",)

@@ -172,6 +172,24 @@ def test_syntax_errors_give_a_partial_outline():
     assert "good" in {name for c in chunks for name in c.metadata.get("symbols", ())}
 
 
+def test_definitions_of_cpp_behind_macros_are_in_the_outline():
+    text = (
+        'class SHOP_VISIBILITY("default") Fault : public std::exception {\n public:\n'
+        "  int part() LOCKS_EXCLUDED(m);  // é\n  bool open(int n) {\n#ifdef WIDE\n    if (n > 1) {\n#else\n    if (n) {\n#endif\n"
+        "      return true;\n    }\n    return false;\n  }\n};\n"
+    )
+    source = decode("fault.hpp", text.encode())
+    assert isinstance(source, Source)
+    outline = parse(source, sniff("fault.hpp", source.lines))
+    assert [(s.scope, s.name, s.start_line, s.end_line) for s in outline.symbols] == [
+        ("", "Fault", 1, 14),
+        ("Fault", "part", 3, 3),
+        ("Fault", "open", 4, 13),
+    ]
+    assert outline.symbols[1].signature == "int part() LOCKS_EXCLUDED(m);"
+    assert not outline.errors
+
+
 def test_a_long_line_is_cut_into_parts():
     chunks = cut("a.py", "x = '" + "abcdefgh" * 400 + "'\n")
     code = [c for c in chunks if c.chunk_type == "code"]

@@ -45,6 +45,7 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "valued": script.find_wrapped,
     "given": script.give_literal,
     "tested": partial(references.call_operator, read=read_test),
+    "suffix": references.call_literal_operator,
     "converted": partial(references.call_operator, read=read_conversion),
     "by_name": bindings.bind_index_signature,
     "jsx": references.call_component,

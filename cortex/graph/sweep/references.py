@@ -107,6 +107,11 @@ def call_operator(sweep: Sweep, node: Node, read: OperatorReader = read_operator
         call_operator(sweep, operand, read_test)
 
 
+def call_literal_operator(sweep: Sweep, suffix: Node) -> None:
+    """Add the call that C++'s `"disk"_id` is."""
+    sweep.add_reference("call", f'operator""{text_of(suffix)}', suffix)
+
+
 def assign_in_initializer(sweep: Sweep, name: Node, new_type: Node) -> None:
     """Add the assignment of a property in `new Disk { Size = 1 }`."""
     chain = f"{chain_of(new_type, sweep.syntax)}().{text_of(name)}"

@@ -15,7 +15,7 @@ from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
 from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
-from cortex.graph.facts.repairs.macros import uncover_macros, unmark
+from cortex.graph.facts.repairs.macros import uncover_macros
 from cortex.graph.facts.repairs.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.frameworks.reading.clients.procedures import read_procedures
@@ -26,7 +26,14 @@ from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.store.component_facts import add_fragments, component_facts
-from cortex.indexer.syntax.parse import NoGrammar, compile_query, parse, repaired, syntax_tree
+from cortex.indexer.syntax.parse import (
+    NoGrammar,
+    compile_query,
+    parse,
+    repaired,
+    syntax_tree,
+    without_marks,
+)
 from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
 from cortex.terms.code.components import may_hold_scripts
@@ -63,9 +70,8 @@ def _facts_of_code(source: Source, sha256: str) -> Packed | None:
         return pack(_outline_facts(source, language, sha256), grammar.rules)
     if language.name == "rust":
         source = _remove_macros(source, language)
-    elif language.name in ("c", "cpp"):  # without marks around names, too
-        lines = drop_inner_conditionals(source.lines)
-        source = _with_lines(source, unmark("\n".join(lines)).split("\n"))
+    elif language.name in ("c", "cpp"):
+        source = without_marks(source, language)
     elif language.name == "kotlin":
         source = _with_lines(source, join_broken_lines(source.lines))
     elif language.name == "csharp" and syntax_tree(source, language)[1].root_node.has_error:

@@ -35,10 +35,11 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
 from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, wrapped_functions
+from cortex.graph.facts.repairs.macros import unmark
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import SIGNATURE_CHARS_MAX, Outline, Span, dedent, plain_comment
-from cortex.indexer.syntax.repair import REPAIRED, Repair, repair, unrepaired
+from cortex.indexer.syntax.repair import REPAIRED, Repair, blank_conditionals, repair, unrepaired
 from cortex.indexer.syntax.source import Source
 from cortex.system.installation import extra_of, how_to_add
 from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
@@ -71,7 +72,10 @@ def parse(source: Source, language: Language) -> Outline:
         return key_outline(source, language)
     if language.grammar is None or not source.lines:
         return Outline()
-    raw, tree = syntax_tree(source, language)
+    plain = without_marks(source, language)
+    raw, tree = syntax_tree(plain, language)
+    if plain is not source and len(text := _encode(source)) == len(raw):
+        raw = text  # signatures as they are written
     reader = _read_tree(raw, tree, language)
     if reader.errors and language.name in REPAIRED:
         return _read_repaired(source, raw, language)
@@ -81,6 +85,17 @@ def parse(source: Source, language: Language) -> Outline:
         if inner
         else reader.outline()
     )
+
+
+@functools.lru_cache(maxsize=1)
+def without_marks(source: Source, language: Language) -> Source:
+    """Return a file of C or C++ without what its grammar cannot read, with as many lines: marks
+    around names, and conditions inside a construct. Other files as they are.
+    """
+    if language.name not in {"c", "cpp"}:
+        return source
+    lines = tuple(unmark("\n".join(blank_conditionals(source.lines))).split("\n"))
+    return source if lines == source.lines else replace(source, lines=lines)
 
 
 def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:

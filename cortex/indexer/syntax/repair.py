@@ -158,7 +158,7 @@ def repair(source: Source, language: Language, tree: Tree, parse: Parse, named: 
     """Return the repair of a file with errors. `named`: (name, line) of a tree's definitions."""
     trial = _Trial(source, parse)
     if language.name == "csharp":
-        source, tree = trial.improve(source, tree, _blank_directives(source.lines))
+        source, tree = trial.improve(source, tree, blank_conditionals(source.lines, csharp=True))
     lines, unread = _blank_constructs(source, language.name)
     mended, tree = trial.improve(source, tree, lines)
     if mended is source:
@@ -266,9 +266,9 @@ class _Trial:
         return self.errors[lines]
 
 
-def _blank_directives(lines: Sequence[str]) -> list[str]:
-    """Return C#'s lines without the conditions that split a construct, with as many bytes."""
-    plain = drop_inner_conditionals(lines, csharp=True)
+def blank_conditionals(lines: Sequence[str], *, csharp: bool = False) -> list[str]:
+    """Return lines without the conditions that split a construct, with as many bytes."""
+    plain = drop_inner_conditionals(lines, csharp=csharp)
     return [line if line == other else _blank(line) for line, other in zip(lines, plain, strict=True)]
 
 

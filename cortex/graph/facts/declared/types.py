@@ -27,13 +27,19 @@ CONTAINERS = frozenset(
     "HashMap BTreeMap HashSet vector map unordered_map array ArrayList LinkedList IEnumerable "
     "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream "
     "MutableSet MutableCollection LinkedHashMap LinkedHashSet TreeMap TreeSet ArrayDeque ConcurrentHashMap "
-    "stack queue priority_queue unordered_set multimap span initializer_list".split()
+    "stack queue priority_queue unordered_set multimap span initializer_list forward_list multiset "
+    "unordered_multiset unordered_multimap SortedMap NavigableMap ConcurrentMap SortedSet NavigableSet EnumMap EnumSet "
+    "PriorityQueue BlockingQueue LinkedBlockingQueue ConcurrentLinkedQueue CopyOnWriteArrayList Vector "
+    "SortedDictionary ConcurrentDictionary ConcurrentBag ConcurrentQueue IReadOnlyList IReadOnlyCollection "
+    "IReadOnlyDictionary IDictionary ISet SortedList ObservableCollection ImmutableArray ImmutableList "
+    "ReadonlyMap ReadonlySet IterableIterator AsyncGenerator BTreeSet BinaryHeap IndexMap iterable".split()
 )
 #: those that hold elements of their first argument, and of their second
 _BY_FIRST = frozenset(
-    "tuple Tuple Generator vector deque set unordered_set list stack queue priority_queue span".split()
+    "tuple Tuple Generator AsyncGenerator vector deque set unordered_set list stack queue priority_queue span forward_list "
+    "multiset unordered_multiset".split()
 )
-_BY_SECOND = frozenset({"map", "unordered_map", "multimap"})
+_BY_SECOND = frozenset({"map", "unordered_map", "multimap", "unordered_multimap"})
 #: begins a chain that means its value, in place of a type's name: TypeScript's `typeof x`
 ITSELF = "="
 #: generic types for a value of any of their arguments
@@ -173,6 +179,8 @@ def _alternatives_of(text: str) -> list[str]:
             ]
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
+        if last == "pair" and arguments:  # C++'s, as the values of a map: `x.second`
+            return list(alternatives(arguments[-1]))
         if last in CONTAINERS and arguments:
             return _mark_elements(list(alternatives(_element_type(last, arguments))))
         return [name]

@@ -31,8 +31,11 @@ _OPEN_BEGIN_OF_CSHARP = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
 DEPTH_MAX = 32
 #: lines before and after a condition that are searched for code
 LINES_BACK = 8
-#: a condition that is never true
+#: a condition that is never true, and one about a single name
 _NEVER = re.compile(r"\s*0\s*$")
+_DEFINED = re.compile(
+    r"[ \t]*#[ \t]*if(?:(n?)def[ \t]+(\w+)|[ \t]+(!?)[ \t]*defined\b[ \t(]*(\w+)[ \t)]*)[ \t]*(?:/[/*].*)?$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +50,21 @@ class _Condition:
 
 
 def drop_inner_conditionals(lines: Sequence[str], *, csharp: bool = False) -> list[str]:
-    """Return `lines` without the conditions that split a construct, except for one branch of each.
+    """Return `lines` without the conditions that split a construct, except for one branch of each,
+    the first; a name that one condition takes as defined is so in all of them.
 
     The number of lines stays the same.
     """
     output = list(lines)
+    defined: dict[str, bool] = {}
     for condition in _conditions(lines):
         if not _splits_construct(condition, output, csharp=csharp):
             continue
         directive = _DIRECTIVE.match(lines[condition.at[0]])
         live_branch = 1 if _NEVER.match(directive[2]) and len(condition.at) > 2 else 0  # type: ignore[index]
+        if name_test := _DEFINED.match(lines[condition.at[0]]):
+            wanted = not (name_test[1] or name_test[3])
+            live_branch = int(defined.setdefault(name_test[2] or name_test[4], wanted) != wanted)
         for number, branch in enumerate(condition.branches):
             if number != live_branch:
                 for at in branch:

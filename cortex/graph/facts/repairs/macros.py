@@ -113,7 +113,7 @@ _MARKS = re.compile(
     rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
     rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
-    rf"|\b(?P<held>{_MACROS})(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
+    rf"|\b(?P<held>{_MACROS})(?=(?:(?:{_OF_TYPE})+{_RESULT})?(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO})[ \t]*$"

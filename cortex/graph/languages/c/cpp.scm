@@ -9,10 +9,12 @@
 (function_definition declarator: (_ declarator: (identifier) @name)) @def.function
 (function_definition declarator: (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name)) @def.function
 (function_definition declarator: (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name))) @def.function
+(function_definition declarator: (_ (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name)))) @def.function
 (function_definition declarator: [(operator_cast) (qualified_identifier name: (operator_cast))] @name) @def.function
 (declaration declarator: (operator_cast) @name) @def.declared
 (field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.declared
 (field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.declared
+(field_declaration declarator: (pointer_declarator (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name)))) @def.declared
 (declaration declarator: (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration)))) @def.declared
 (declaration declarator: (_ (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration))))) @def.declared
 (preproc_function_def name: (_) @name) @def.macro
@@ -27,10 +29,13 @@
 (type_definition type: [(qualified_identifier) (template_type)] @aliased declarator: (type_identifier))
 (namespace_alias_definition) @import
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
-(function_definition type: (_) @returns (#not-eq? @returns "auto"))
+(function_definition type: (_) @returns (#not-eq? @returns "auto") (#not-eq? @returns "decltype(auto)"))
 (field_declaration type: (_) @returns declarator: (function_declarator) (#not-eq? @returns "auto"))
 (field_declaration type: (_) @returns declarator: (_ (function_declarator)) (#not-eq? @returns "auto"))
+(field_declaration type: (_) @returns declarator: (pointer_declarator (_ (function_declarator))) (#not-eq? @returns "auto"))
 (trailing_return_type (_) @returns)
+(function_definition type: (placeholder_type_specifier) body: (compound_statement [(return_statement (_) @return)
+  (if_statement consequence: (compound_statement (return_statement (_) @return)) alternative: (else_clause (compound_statement (return_statement (_) @return)))?)]))
 (operator_cast type: (_) @returns)
 (parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name) (_ (_ (identifier) @param.name))])
 (parameter_declaration type: (_) @param.type declarator: (function_declarator declarator: (parenthesized_declarator (_ declarator: (identifier) @param.name))))
@@ -43,6 +48,7 @@
 (field_declaration declarator: (_ declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type !declarator)))) (#not-eq? @param.type "void"))
 (field_declaration declarator: (_ declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)])))))
 (optional_parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name)])
+(optional_parameter_declaration type: (_) @param.type declarator: (function_declarator declarator: (parenthesized_declarator (_ declarator: (identifier) @param.name))))
 (optional_parameter_declaration type: (_) @param.type !declarator)
 (variadic_parameter_declaration type: (_) @param.type declarator: [(variadic_declarator (identifier) @param.name) (_ (variadic_declarator (identifier) @param.name))])
 (function_definition declarator: [(_ parameters: (_ "..." @param.type)) (_ declarator: (_ parameters: (_ "..." @param.type)))])
@@ -55,7 +61,9 @@
   declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (reference_declarator (identifier) @bind.name) (array_declarator (identifier) @bind.name)
   (init_declarator declarator: (identifier) @bind.name) (init_declarator declarator: (_ (identifier) @bind.name))])
 (compound_statement (declaration type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: (function_declarator declarator: (identifier) @bind.name)))
-(for_range_loop type: (placeholder_type_specifier) declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] right: (_) @bind.item)
+(for_range_loop type: (placeholder_type_specifier) declarator: [(identifier) @bind.name (reference_declarator (identifier) @bind.name)
+  (pointer_declarator (identifier) @bind.name) (structured_binding_declarator . (identifier) . (identifier) @bind.name .)
+  (reference_declarator (structured_binding_declarator . (identifier) . (identifier) @bind.name .))] right: (_) @bind.item)
 (for_range_loop type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: [(identifier) @bind.name (_ (identifier) @bind.name)])
 
 (compound_statement) @block
@@ -69,6 +77,7 @@
 (declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
 ([(binary_expression) (subscript_expression) (unary_expression) (update_expression)] @operator)
 (pointer_expression operator: "*") @operator
+(user_defined_literal (literal_suffix) @suffix)
 (condition_clause value: [(identifier) (field_expression)] @tested)
 (conditional_expression condition: [(identifier) (field_expression)] @tested)
 (for_statement condition: [(identifier) (field_expression)] @tested)

@@ -116,6 +116,7 @@ CPP = replace(
         overloads=True,
         type_arguments=True,
         fallback_operators={"operator!": TEST},
+        element_operator="operator[]",
     ),
     syntax=replace(
         C.syntax,

@@ -46,6 +46,7 @@ CSHARP = Language(
         qualified_names=True,
         outer_packages="first",
         arity_of_types=True,
+        strict_arity=True,
         outside_literals=True,
         extension_methods=True,
         capital_types=True,

@@ -120,10 +120,19 @@ def _is_foreign_type(calls: ExtendedCalls, reference: Reference, receiver: str) 
 
 
 def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> bool:
-    """Return True if a member takes the arguments: else an extension is called."""
+    """Return True if a member takes the arguments and type arguments: else an extension is
+    called.
+    """
     if not refs or reference.arguments < 0:
         return bool(refs)
-    taking = [ref for ref in refs if calls.targets.takes(ref, reference.arguments)]
+    taking = [
+        ref
+        for ref in refs
+        if calls.targets.takes(ref, reference.arguments)
+        and (
+            reference.types < 1 or len(type_parameter_names(calls.project.definition(ref))) == reference.types
+        )
+    ]
     if not taking or not reference.passed:
         return bool(taking)
     calls.targets.narrowed = True

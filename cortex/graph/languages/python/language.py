@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tree_sitter import Node
+
+from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, child_of, text_of, union_link
 from cortex.graph.facts.expressions.results import python_value
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
@@ -20,6 +23,15 @@ _OPERATORS = {sign: f"__{name}__" for sign, name in _ARITHMETIC.items()}
 _OPERATORS |= {f"{sign}=": f"__i{name}__" for sign, name in _ARITHMETIC.items()}
 #: an assignment's method → the one that is called if a type lacks it
 _FALLBACK_OPERATORS = {f"__i{name}__": f"__{name}__" for name in _ARITHMETIC.values()}
+
+
+def _operator_chain(node: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the result of `left & right`: of the left operand's method, else an outside value."""
+    left, sign = child_of(node, "left"), child_of(node, "operator")
+    chain, method = chain_of(left, syntax, depth + 1), _OPERATORS.get(text_of(sign)) if sign else None
+    if method is None or chain[:1] in (UNKNOWN, LITERAL):
+        return None
+    return union_link([f"{chain}.{method}()", LITERAL])
 
 
 def _import_module(
@@ -73,6 +85,7 @@ PYTHON = Language(
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
         operators=_OPERATORS,
+        readers={"binary_operator": _operator_chain},
         reads_properties=True,
         literals=frozenset(
             "string concatenated_string integer float list dictionary set tuple true false none "

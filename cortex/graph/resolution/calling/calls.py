@@ -127,7 +127,10 @@ class Calls:
         ):
             extended = targets.extended.called(reference, receiver, name, owners)
             targets.narrowed = targets.narrowed or len(extended) > 1
-        if not owners:
+        is_platform = len(extended) == 1 and name in self.rules.platform_methods
+        if is_platform and not any(owner.tag in _TYPED for owner in owners):
+            yield self.edges.ambiguous(reference, extended, "name")
+        elif not owners:
             yield from self._on_unknown_receiver(reference, name, extended)
         elif extended:
             are_typed = self.rules.extension_functions and all(owner.tag in _TYPED for owner in owners)

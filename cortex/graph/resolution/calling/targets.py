@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.expressions import labels
 from cortex.graph.facts.expressions.chains import union_chains
-from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, PLATFORM, TYPE_ONLY, Reference
+from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, PLATFORM, SPECIALIZED, TYPE_ONLY, Reference
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
 from cortex.graph.resolution.calling.extensions import add_platform_variants, signature_shape
@@ -57,11 +57,11 @@ class Targets:
             refs = self._without_mocks(refs, reference)
         if reference.types == TYPE_ONLY:
             refs = [ref for ref in refs if self._project.definition(ref).kind in TYPE_KINDS]
+        skipped = int(of_receiver and self._rules.extension_methods)
         if self._rules.strict_arity and reference.arguments >= 0:
-            refs = self.extended.drop_other_arities(refs, reference.arguments)
+            refs = self.extended.drop_other_arities(refs, reference.arguments + skipped)
         if self._rules.labels and reference.arguments >= 0:
             refs, self.narrowed = [ref for ref in refs if self.accepts(ref, reference)], True
-        skipped = int(of_receiver and self._rules.extension_methods)
         if len(refs) > 1 and (reference.passed or skipped) and not self._rules.labels:
             refs, self.narrowed = self.extended.choose(refs, reference, skipped), True
         if (
@@ -109,9 +109,14 @@ class Targets:
         """
         if self._rules.declaration_files:  # one is declared in the declaration file
             return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
-        if not self._rules.twins:
+        if not self._rules.twins or any(map(self._is_of_specialization, refs)):
             return False
         return len({self._shape(ref) for ref in refs}) == 1
+
+    def _is_of_specialization(self, ref: Ref) -> bool:
+        """Return True for a member of a specialised C++ template, whose arguments select it."""
+        parent = self._project.definition(ref).parent
+        return parent >= 0 and SPECIALIZED in self._project.definition((ref[0], parent)).flags
 
     def _is_of_literal(self, ref: Ref) -> bool:
         """Return True if a function is a member of a named object literal."""

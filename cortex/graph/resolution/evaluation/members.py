@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPREAD, Binding
+from collections.abc import Iterator
+
+from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPECIALIZED, SPREAD, Binding
 from cortex.graph.resolution.calling.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME_AS, SECOND
 from cortex.graph.resolution.evaluation.results import Results
 from cortex.graph.resolution.evaluation.scopes import Scopes
@@ -11,6 +13,7 @@ from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters
+from cortex.graph.resolution.types.partial_types import of_same_type
 from cortex.graph.resolution.types.supertypes import Supers, Supertypes
 
 #: tags of values without a type's members
@@ -172,17 +175,34 @@ class Members:
         values = self._lines.get(memo)
         if values is None:
             before = self._recursion.begin()
-            groups = (
-                self._handed_down(supertype, name)
-                for supertype in above.types
-                if supertype not in above.promised
-            )
-            values = next(filter(None, groups), ())
+            lines = self._lines_of(above)
+            groups = (merge_values(self._handed_down(ref, name) for ref in line) for line in lines)
+            values = self._bases_named(above, name) or next(filter(None, groups), ())
             if not values and above.spaces:
                 values = merge_values(self.exports.own_exported(space.path, name) for space in above.spaces)
             if self._recursion.end(before):
                 self._lines[memo] = values
         return values
+
+    def _bases_named(self, above: Supers, name: str) -> tuple[Value, ...]:
+        """Return C++'s supertypes of that name: a member of their heirs, `Base::save()`."""
+        if not above.types or not self._project.rules(above.types[0][0]).name_spaces:
+            return ()
+        return tuple(Value("def", *ref) for ref in above.types if self._project.definition(ref).name == name)
+
+    def _lines_of(self, above: Supers) -> Iterator[tuple[Ref, ...]]:
+        """Yield the supertypes that give members, nearest first; specialisations of one C++
+        template together: its arguments decide which is meant.
+        """
+        definition = self._project.definition
+        for supertype in above.types:
+            if supertype in above.promised:
+                continue
+            if SPECIALIZED not in definition(supertype).flags:
+                yield (supertype,)
+                continue
+            name = definition(supertype).qualified
+            yield tuple(ref for ref in above.types if definition(ref).qualified == name)
 
     def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]:
         """Return Ruby's members of one name that are class methods (`static`), or that are not, of
@@ -236,6 +256,8 @@ class Members:
         if refs:
             # With included files its bodies may be elsewhere.
             own_refs = refs if rules.includes else [ref for ref in refs if ref[0] == path] or refs
+            if rules.partial_types:
+                own_refs = of_same_type(project, owner, refs)
             selected = (
                 self._scopes.overloads(own_refs[0][0], [ref[1] for ref in own_refs])
                 if len({ref[0] for ref in own_refs}) == 1

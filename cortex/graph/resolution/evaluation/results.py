@@ -161,9 +161,12 @@ class Results:
         return self.element(value) if value.tag == "list" else (value,)
 
     def _by_operator(self, value: Value) -> tuple[Value, ...]:
-        """Return the result of Kotlin's `operator fun get`, for a type that is not iterable."""
-        name = self._project.rules(value.path).element_operator
-        if not name or self._values.member(value.ref, "iterator"):
+        """Return the result of C++'s `operator[]`, or of Kotlin's `operator fun get`; in Kotlin an
+        iterable type has elements.
+        """
+        rules = self._project.rules(value.path)
+        name = rules.element_operator
+        if not name or (not rules.typed_by_element and self._values.member(value.ref, "iterator")):
             return ()
         getters = (getter for getter in self._values.member(value.ref, name) if getter.tag == "def")
         return merge_values(self.returned(getter.ref) for getter in getters)
@@ -198,7 +201,7 @@ class Results:
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and self._project.rules(value.path).typed_by_element:
-            return (value,)  # of an array: its type is the element's
+            return self._by_operator(value) or (value,)  # of an array: its type is the element's
         if value.tag == "inst":
             return self.generics.element(value) or self._by_operator(value)
         return (EXTERNAL,) if value.tag == "ext" else ()

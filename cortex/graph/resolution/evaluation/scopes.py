@@ -44,6 +44,7 @@ class Scopes:
         #: (file, `_visible_scope`, name) → values of a name that the file does not bind
         self._foreign: dict[tuple[str, int, str], tuple[tuple[Value, ...], How]] = {}
         self._visible_scopes: dict[tuple[str, int], int] = {}
+        self._name_spaces: dict[str, tuple[str, ...]] = {}
         self.exports = Exports(project, meanings, recursion, self)
         self.owners = Owners(project, meanings, self.exports.crates)
 
@@ -53,6 +54,8 @@ class Scopes:
             self._foreign.clear()
         if len(self._visible_scopes) > memo_max:
             self._visible_scopes.clear()
+        if len(self._name_spaces) > memo_max:
+            self._name_spaces.clear()
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """Return the values of a bare name in `scope` at byte `at`, and the confidence."""
@@ -408,6 +411,8 @@ class Scopes:
         scopes = [inside] if home != path or (inside and name in project.index(path).names) else []
         while scopes and scopes[-1]:
             scopes.append(scopes[-1].rpartition(".")[0])
+        if rules.name_spaces and not inside:
+            scopes += self._name_spaces_in(path)
         for scope in scopes:
             if scope and not rules.implicit_self and self._is_type(home, scope, path):
                 continue  # `floor()` in a Python method is no method of its class
@@ -428,6 +433,25 @@ class Scopes:
         if not values and rules.outer_packages == "last":
             return self._outer_package_values(name, path, home), "exact"
         return values, "import" if values else "exact"
+
+    def _name_spaces_in(self, path: str) -> tuple[str, ...]:
+        """Return the name spaces that a file of C++ opens, inner ones first: a variable of the file
+        and its value, `Disk disk = make();`, are in one of them.
+        """
+        spaces = self._name_spaces.get(path)
+        if spaces is None:
+            definitions = self.project.index(path).facts.definitions
+            opened = {definition.scope for definition in definitions if definition.parent < 0}
+            for scope in [*opened]:
+                while scope := scope.rpartition(".")[0]:
+                    opened.add(scope)
+            spaces = tuple(
+                scope
+                for scope in sorted(opened - {""}, key=lambda scope: (-scope.count("."), scope))
+                if not self._is_type(C_HOME, scope, path)
+            )
+            self._name_spaces[path] = spaces
+        return spaces
 
     def _is_type(self, home: str, scope: str, path: str) -> bool:
         if self.project.rules(path).inner_modules:

@@ -11,6 +11,7 @@ from cortex.graph.resolution.modules.builds import of_package
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.linkage import drop_declarations, linked_definitions
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import is_test
 
@@ -68,12 +69,13 @@ def _definitions_of_name(
 
 def _first_parts(project: Project, key: tuple[str, str, str], refs: list[Ref]) -> list[Ref]:
     """Return the definitions of a name, of a type in several parts only the first: in a file of the
-    language's usual name that ships, with a base, near the root.
+    language's usual name that ships, with the fewest type parameters, with a base, near the root.
     """
 
-    def rank(ref: Ref) -> tuple[bool, bool, int]:
+    def rank(ref: Ref) -> tuple[bool, int, bool, int]:
         usual = ref[0].endswith(project.rules(ref[0]).suffixes) and not is_test(ref[0])
-        return not usual, not project.definition(ref).bases, ref[0].count("/")
+        definition = project.definition(ref)
+        return not usual, len(type_parameter_names(definition)), not definition.bases, ref[0].count("/")
 
     cached = project.frequent_names.get(key)
     if cached is None:

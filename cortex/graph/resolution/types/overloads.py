@@ -30,6 +30,10 @@ _CALL = re.compile(r"\(_?(\d*)\)$")
 FOLLOWED_MAX = 3
 #: supertypes of a string
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
+#: supertypes of C#'s arrays
+_OF_ARRAYS = frozenset(
+    {"IEnumerable", "IList", "ICollection", "IReadOnlyList", "IReadOnlyCollection", "Array"}
+)
 #: supertypes of a boxed number
 _OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
 #: supertypes of `Disk.class`
@@ -258,7 +262,7 @@ class Overloads:
             inner = actual[:-2]
             if wanted.endswith("[]") and inner not in PRIMITIVES:
                 return self._fit(wanted[:-2], inner)
-            return 0.5 if free else None
+            return 2.0 if wanted in _OF_ARRAYS else 0.5 if free else None
         if wanted.endswith("[]"):
             return None if len(actual) > 2 else 0.0
         if actual in PRIMITIVES:

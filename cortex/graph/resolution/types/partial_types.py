@@ -38,6 +38,17 @@ def of_arity(project: Project, refs: list[Ref], types: int) -> list[Ref]:
     return [ref for ref in refs if is_inferred(project.definition(ref))] or refs
 
 
+def of_same_type(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    """Return the members in parts of a type, which have as many type parameters."""
+    count = len(type_parameter_names(project.definition(owner)))
+    parents = ((ref, project.definition(ref).parent) for ref in refs)
+    return [
+        ref
+        for ref, at in parents
+        if at >= 0 and len(type_parameter_names(project.definition((ref[0], at)))) == count
+    ] or refs
+
+
 def extensions_in_use(project: Project, path: str, refs: Sequence[Ref]) -> list[Ref]:
     """Return the C# extensions that a file may call by their names alone."""
     extensions = (ref for ref in refs if "extension" in project.definition(ref).flags)
