@@ -345,9 +345,10 @@ class FileIndex:
                 root, _, name = name.rpartition(".")
                 owner = _self_type(self.facts, self.rules, binding.scope, root)
                 if owner < 0:
-                    root = "" if self.rules.file_fields else root  # Ruby's `@x` outside of all classes
-                    # a member of the constant or function `root`
-                    if not root or self.rules.members_of_values:
+                    if self.rules.file_fields and root in self.rules.self_names:
+                        root = ""  # Ruby's `@x` outside of all classes
+                    # a member of the constant or function `root`, a constant of Ruby's module
+                    if self.rules.file_fields or self.rules.members_of_values:
                         self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
             elif owner < 0:
@@ -435,7 +436,9 @@ def _self_type(facts: Facts, rules: Rules, scope: int, root: str) -> int:
     at = scope
     while at >= 0:
         definition = facts.definitions[at]
-        if CONSTRUCTOR in definition.flags and root in rules.self_names:
+        if root in rules.self_names and (
+            CONSTRUCTOR in definition.flags or (rules.file_fields and definition.kind in TYPE_KINDS)
+        ):
             return at
         if (
             definition.kind == "method"
