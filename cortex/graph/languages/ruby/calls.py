@@ -85,6 +85,10 @@ def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
     `prepare` on itself and leaves it to them.
     """
     evaluator = calls.evaluator
+
+    def qualified(ref: Ref) -> str:  # equal for the parts of a type
+        return calls.project.definition(ref).qualified
+
     static = "static" in calls.project.definition((calls.path, callee.reference.scope)).flags
     candidates = evaluator.methods_named(calls.rules.family, callee.name)
     if len(candidates) > HEIRS_MAX:
@@ -95,13 +99,8 @@ def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
         for ref, owner in owners
         if owner
         and static == evaluator.scopes.is_static(ref)
-        and any(_is_same(calls.project, above, around) for above in evaluator.supertypes.of(owner).types)
+        and any(qualified(above) == qualified(around) for above in evaluator.supertypes.of(owner).types)
     ]
-
-
-def _is_same(project: Project, one: Ref, other: Ref) -> bool:
-    """Return True for two parts of one type."""
-    return project.definition(one).qualified == project.definition(other).qualified
 
 
 def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
