@@ -320,3 +320,36 @@ end
 Page.new.freeze.show
 """
     assert calls({"a.rb": text}, "a.rb")[-1] == (13, "Page.show")
+
+
+def test_a_variable_of_a_block_in_a_module_is_no_member_of_it():
+    text = """module Shop
+  describe Disk do
+    it "is" do
+      part = Disk.new
+      part.on 1
+    end
+    it "is not" do
+      part = Tape.new
+      part.on 2
+    end
+  end
+end
+part.on 3
+"""
+    edges = calls({"shop.rb": _SHOP, "a_test.rb": text}, "a_test.rb")
+    assert edges == [(4, "Disk"), (5, "Disk.on"), (8, "Tape"), (9, "Tape.on")]
+
+
+def test_a_constant_of_a_test_group_gives_its_variables_types():
+    text = """describe "x" do
+  Part = Shop::Disk
+  it "is" do
+    part = Part.new
+    part.on 1
+  end
+end
+"""
+    shop = f"module Shop\n{_SHOP}end\n"
+    on = [name for _, name in calls({"shop.rb": shop, "a_test.rb": text}, "a_test.rb")]
+    assert on == ["Shop.Disk", "Shop.Disk.on"]

@@ -419,8 +419,8 @@ def is_visible_outside(facts: Facts, binding: Binding, rules: Rules) -> bool:
     """True if other files can see the bound name: at the top of a file, or a field."""
     if binding.scope < 0 or "." in binding.name:
         return True
-    if binding.until and rules.blocks:
-        return False  # in a block within a field's value: `val disk = Disk().apply { … }`
+    if binding.until and (rules.blocks or rules.file_fields):
+        return False  # in a block within a field's value, `val disk = Disk().apply { … }`, or a test's
     return facts.definitions[binding.scope].kind in TYPE_KINDS
 
 

@@ -125,7 +125,8 @@ class Scopes:
             ):
                 return inner
             if kind in TYPE_KINDS:
-                if rules.blocks and (block_values := self._block_values(name, path, current, at)):
+                has_blocks = rules.blocks or rules.file_fields
+                if has_blocks and (block_values := self._block_values(name, path, current, at)):
                     return block_values, "exact"
                 if rules.implicit_self and facts.definitions[current].name == name:
                     return (
@@ -403,8 +404,8 @@ class Scopes:
             return ()
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
-        if binding.until and self.project.language(path).syntax.hoisted:
-            at = ANYWHERE  # it begins with the block
+        if binding.until and self.project.language(path).syntax.hoisted:  # it begins with the block
+            at = binding.until - 1 if self.project.rules(path).file_fields else ANYWHERE
         return self._meanings.evaluate(value, path, binding.scope, at)
 
     def beyond(self, name: str, path: str, at: int, inside: str = "") -> tuple[tuple[Value, ...], How]:
