@@ -353,3 +353,38 @@ end
     shop = f"module Shop\n{_SHOP}end\n"
     on = [name for _, name in calls({"shop.rb": shop, "a_test.rb": text}, "a_test.rb")]
     assert on == ["Shop.Disk", "Shop.Disk.on"]
+
+
+def test_an_included_module_and_what_it_adds_precede_the_base_class():
+    text = """class Base
+  def self.property(x)
+  end
+  def save
+  end
+end
+module Renamed
+  def self.included(base)
+    base.extend(ClassMethods)
+  end
+  module ClassMethods
+    def property(x)
+    end
+  end
+  def save
+  end
+end
+class Page < Base
+  include Renamed
+  property 1
+end
+class Plain < Base
+  property 2
+end
+Page.new.save
+"""
+    assert calls({"a.rb": text}, "a.rb") == [
+        (20, "Renamed.ClassMethods.property"),
+        (23, "Base.property"),
+        (25, "Page"),
+        (25, "Renamed.save"),
+    ]

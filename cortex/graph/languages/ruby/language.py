@@ -100,6 +100,8 @@ RUBY = Language(
         family_of("ruby"),
         (".rb",),
         bases_in_parts=True,
+        ordered_bases=True,
+        traits_first=True,
         kinds_of_methods=True,
         class_methods=True,
         calls_by_name=True,
