@@ -177,6 +177,15 @@ class FileIndex:
             self._meanings[scope, name] = meanings
         return meanings
 
+    def file_field(self, name: str) -> Meanings:
+        """Return the values of Ruby's `@x` outside of all types, each with its group of tests."""
+        key = (-1, f"self.{name}")
+        meanings = self._meanings.get(key)
+        if meanings is None:
+            bindings = self.fields.get("", {}).get(name, ())
+            meanings = self._meanings[key] = Meanings(bindings, self.facts.definitions)
+        return meanings
+
     def holder(self, scope: int, name: str, places: Sequence[BindingSite]) -> int:
         """Return the index of a script's constant `name` that has members, -1 for none.
 

@@ -269,11 +269,11 @@ class Evaluator:
         """Return the values of Ruby's `@x` outside of all classes: any block of the file may assign
         it, as a `before` block of a test does. Those of the innermost group around byte `at` count.
         """
-        bindings = self.project.index(path).fields.get("", {}).get(name, ())
-        around = [binding for binding in bindings if binding.at <= at < binding.until]
-        first_end = min((binding.until for binding in around), default=0)
-        nearest = [binding for binding in around if binding.until == first_end] or bindings
-        return merge_values(self.evaluate(binding.value, path, -1, binding.at) for binding in nearest)
+        index = self.project.index(path)
+        around = [site for site in index.file_field(name).at(at).places if isinstance(site, Binding)]
+        innermost = [site for site in around if site.until == around[-1].until]
+        bindings = innermost or index.fields.get("", {}).get(name, [])
+        return merge_values(self.evaluate(binding.value, path, -1, binding.at) for binding in bindings)
 
     def _call_result(
         self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], place: tuple[str, int]

@@ -66,8 +66,7 @@ class Stages:
                 meanings = (*meanings, index.meanings(scope, narrowed_key))
         if scope < 0 and name == "self" and index.rules.file_fields and (field := _FIELD.match(chain)):
             name = field[0]  # Ruby's `self.@x` in a test's block
-            bindings = index.fields.get("", {}).get(name.rpartition(".")[2], ())
-            meanings = (*meanings, Meanings(bindings, index.facts.definitions))
+            meanings = (*meanings, index.file_field(name.rpartition(".")[2]))
         return name, meanings
 
     def _called_on(self, scope: int) -> tuple[Meanings, ...]:
