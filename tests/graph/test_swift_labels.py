@@ -30,6 +30,10 @@ CALLS = {
     "d.save(when: true) { }": 6,
     "d.save(when: true, then: work)": 6,
     'd.save(into: "a")': 0,
+    "let one = d.save(to:)": 2,
+    "let one = d.save(from:quick:)": 3,
+    "let one = d.save(_:)": 4,
+    "let one = d.save(from:)": 0,
     'unknown.save(to: "a")': 2,
 }
 

@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
-from cortex.graph.facts.expressions.chains import UNKNOWN, chain_of, strip_call, text_of
+from cortex.graph.facts.expressions.chains import (
+    LITERAL,
+    UNKNOWN,
+    chain_of,
+    strip_call,
+    text_of,
+    union_link,
+)
 from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 
@@ -22,10 +29,21 @@ _CLASS_RECEIVERS = frozenset({"constant", "self", "identifier", "instance_variab
 _MEMBER_PARTS = 3
 _LISTS = frozenset({"string_array", "symbol_array", "array"})
 _BLOCKS = frozenset({"block", "do_block"})
+#: operators whose result is mostly of the left side's type
+_ARITHMETIC = frozenset("+ - * / %".split())
+_CONSTANTS = frozenset({"constant", "scope_resolution"})
+#: methods whose block is a test, and methods whose block prepares those of the group around it
+_TESTS = frozenset("it specify example scenario test should".split())
+_PREPARERS = frozenset("before setup around let subject".split())
+#: methods of tests that expect an error
+_RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
 #: methods that pass their receiver to their block
 _PASS_ITSELF = frozenset({"tap", "then", "yield_self"})
 #: a method in a text that `class_eval` reads, and a name's variable part
-_IN_TEXT = re.compile(r"^\s*def (self\.)?([\w#{}]+[?!=]?)", re.MULTILINE)
+_IN_TEXT = re.compile(
+    r"^\s*def (?:self\.)?(?P<name>[\w#{}]+[?!=]?)(?:\(.*\))?(?:\s*[;\n]\s*(?P<value>[a-z_][\w.]*\.[\w#{}]+)\s*[;\n]\s*end\b)?",
+    re.MULTILINE,
+)
 _VARIABLE = re.compile(r"#\{(\w+)\}")
 #: nodes between a method's definition and the list of words around it
 _LEVELS_MAX = 12
@@ -79,14 +97,20 @@ def _literal_name(node: Node) -> str:
 
 
 def block_argument(name: Node, syntax: Syntax) -> str:
-    """Return the chain of a block's first parameter: the value that the called method yields."""
+    """Return the chain of a block's first parameter, the value that the called method yields, and
+    of the error in `rescue Full => error`.
+    """
     parameters = name.parent
     block = parameters.parent if parameters is not None else None
+    if block is not None and block.type == "rescue":
+        return _error_of(block.child_by_field_name("exceptions"), syntax)
     if parameters is None or block is None or parameters.type != "block_parameters":
         return UNKNOWN
     call = block.parent
     if block.type not in _BLOCKS or call is None or call.type != "call" or parameters.named_child(0) != name:
         return UNKNOWN
+    if error := _raised_error(call, syntax):
+        return error
     chain = strip_call(chain_of(call, syntax))
     receiver, _, method = chain.rpartition(".")
     if method in _PASS_ITSELF:
@@ -94,19 +118,75 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     return UNKNOWN if chain[:1] in UNKNOWN else chain + BLOCK_ARGUMENT
 
 
+def end_of_tests(node: Node) -> int:
+    """Return the byte up to which a value that is assigned at `node` holds: the end of one test, or
+    of the group whose tests a `before` block prepares; 0 for that of the file.
+    """
+    is_prepared = False
+    around = node.parent
+    while around is not None:
+        if around.type in _BLOCKS and around.parent is not None:
+            method = around.parent.child_by_field_name("method")
+            name = text_of(method) if method is not None else ""
+            if is_prepared or name in _TESTS:
+                return around.end_byte
+            is_prepared = name in _PREPARERS
+        around = around.parent
+    return 0
+
+
+def _raised_error(call: Node, syntax: Syntax) -> str:
+    """Return the chain of the error that a test expects: of `assert_raises(Full)`,
+    `raise_error(Full)`, `expect { … }.to raise_error(Full)`; "" for any other call.
+    """
+    method, arguments = call.child_by_field_name("method"), call.child_by_field_name("arguments")
+    first = arguments.named_child(0) if arguments is not None else None
+    if method is None or first is None:
+        return ""
+    if method.text == b"to" and first.type == "call":
+        return _raised_error(first, syntax)
+    return _error_of(arguments, syntax) if method.text in _RAISERS else ""
+
+
+def _error_of(classes: Node | None, syntax: Syntax) -> str:
+    """Return the chain of an instance of one of `classes`."""
+    named = classes.named_children if classes is not None else ()
+    chains = [chain_of(name, syntax) for name in named if name.type in _CONSTANTS]
+    return union_link([f"{chain}.new()" for chain in chains])
+
+
 def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of the base in `Class.new(Disk)`, of the type in `disk.class`; None for any
-    other call.
+    """Return the chain of the base in `Class.new(Disk)`, of the type in `disk.class`, of the error
+    in `assert_raises(Full)`; None for any other call.
     """
     receiver = call.child(0)
     if receiver is None or receiver.type not in _CLASS_RECEIVERS:
         return None
+    if receiver.type == "identifier" and receiver.text in _RAISERS:
+        return _raised_error(call, syntax) or None
     if receiver.type == "constant":
         arguments = call.child_by_field_name("arguments") if receiver.text == b"Class" else None
         return chain_of(arguments.named_child(0), syntax, depth + 1) if arguments is not None else None
     if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
         return None
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def value_of_case(case: Node, syntax: Syntax, depth: int) -> str:
+    """Return the chain of the values of a `case`, as that of `a ? b : c`."""
+    branches = (branch.child_by_field_name("body") or branch for branch in case.named_children)
+    bodies = [branch for branch in branches if branch.type in ("then", "else")]
+    chains = [chain_of(body, syntax, depth + 1) for body in bodies]
+    return union_link([chain for chain in chains if chain not in (UNKNOWN, LITERAL)])
+
+
+def result_of_operator(binary: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the result of `a + b`; None for an operator of conditions."""
+    operator = binary.child_by_field_name("operator")
+    if operator is None or text_of(operator) not in _ARITHMETIC:
+        return None
+    left = chain_of(binary.child_by_field_name("left"), syntax, depth + 1)
+    return UNKNOWN if left in (UNKNOWN, LITERAL) else f"{left}.{text_of(operator)}()"
 
 
 def default_mark(name: Node, _declared: str) -> str:
@@ -120,29 +200,35 @@ def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
     return chain_of(clause.prev_named_sibling, syntax, depth + 1)
 
 
-def template_names(node: Node) -> Iterator[tuple[str, int]]:
-    """Yield (name, lines below the node) of the methods that `define_method(name)`, or the text of
-    `class_eval`, defines for each of the words around it: `%w[get post].each do |name|`.
+def template_names(node: Node) -> Iterator[tuple[str, int, str]]:
+    """Yield (name, lines below the node, chain of its value) of the methods that
+    `define_method(name)`, or the text of `class_eval`, defines for each of the words around it:
+    `%w[get post].each do |name|`. The value is that of a body such as `store.name`.
     """
     if node.type == "heredoc_body":
         before = node.prev_named_sibling
         text = text_of(node) if before is not None and "_eval" in text_of(before) else ""
-        written = [(match[2], text.count("\n", 0, match.start(2))) for match in _IN_TEXT.finditer(text)]
+        written = [
+            (match["name"], text.count("\n", 0, match.start("name")), match["value"] or "")
+            for match in _IN_TEXT.finditer(text)
+        ]
     else:
         arguments = node.child_by_field_name("arguments")
         name = arguments.named_child(0) if arguments is not None else None
         if name is None:
             return
         text = text_of(name)
-        written = [(f"#{{{text}}}" if name.type == "identifier" else text.strip(":'\""), 0)]
-    words = _words_around(node) if any("#{" in pattern for pattern, _ in written) else {}
-    for pattern, below in written:
+        written = [(f"#{{{text}}}" if name.type == "identifier" else text.strip(":'\""), 0, "")]
+    words = _words_around(node) if any("#{" in pattern for pattern, _, _ in written) else {}
+    for pattern, below, result in written:
         variables = _VARIABLE.findall(pattern)
         values = words.get(variables[0], ()) if len(variables) == 1 else ("",) * (not variables)
         for value in values:
-            full_name = _VARIABLE.sub(lambda _, value=value: value, pattern)
+            full_name, chain = (
+                _VARIABLE.sub(lambda _, value=value: value, text) for text in (pattern, result)
+            )
             if full_name.rstrip("?!=").isidentifier():
-                yield full_name, below
+                yield full_name, below, chain.replace(".", "().") + "()" * bool(chain)
 
 
 def _words_around(node: Node) -> dict[str, list[str]]:

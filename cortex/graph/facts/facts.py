@@ -92,6 +92,8 @@ ACCESSOR = "="
 _GETTER = re.compile(r"(?:^|(?<=\.))=(?=[A-Za-z_])")
 #: the name in a Ruby method that stands for the first value it passes to its block
 YIELDED = "(yield)"
+#: the name of a Ruby file that stands for a module it includes outside of all types
+INCLUDED = "(include)"
 #: the member of an object literal that holds a spread: `{ ...other }`
 SPREAD = "*"
 #: begins the second binding of C++'s pointers, arrays and names without a declared type

@@ -177,6 +177,15 @@ class FileIndex:
             self._meanings[scope, name] = meanings
         return meanings
 
+    def file_field(self, name: str) -> Meanings:
+        """Return the values of Ruby's `@x` outside of all types, each with its group of tests."""
+        key = (-1, f"self.{name}")
+        meanings = self._meanings.get(key)
+        if meanings is None:
+            bindings = self.fields.get("", {}).get(name, ())
+            meanings = self._meanings[key] = Meanings(bindings, self.facts.definitions)
+        return meanings
+
     def holder(self, scope: int, name: str, places: Sequence[BindingSite]) -> int:
         """Return the index of a script's constant `name` that has members, -1 for none.
 
@@ -345,9 +354,10 @@ class FileIndex:
                 root, _, name = name.rpartition(".")
                 owner = _self_type(self.facts, self.rules, binding.scope, root)
                 if owner < 0:
-                    root = "" if self.rules.file_fields else root  # Ruby's `@x` outside of all classes
-                    # a member of the constant or function `root`
-                    if not root or self.rules.members_of_values:
+                    if self.rules.file_fields and root in self.rules.self_names:
+                        root = ""  # Ruby's `@x` outside of all classes
+                    # a member of the constant or function `root`, a constant of Ruby's module
+                    if self.rules.file_fields or self.rules.members_of_values:
                         self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
             elif owner < 0:
@@ -418,8 +428,8 @@ def is_visible_outside(facts: Facts, binding: Binding, rules: Rules) -> bool:
     """True if other files can see the bound name: at the top of a file, or a field."""
     if binding.scope < 0 or "." in binding.name:
         return True
-    if binding.until and rules.blocks:
-        return False  # in a block within a field's value: `val disk = Disk().apply { … }`
+    if binding.until and (rules.blocks or rules.file_fields):
+        return False  # in a block within a field's value, `val disk = Disk().apply { … }`, or a test's
     return facts.definitions[binding.scope].kind in TYPE_KINDS
 
 
@@ -435,7 +445,9 @@ def _self_type(facts: Facts, rules: Rules, scope: int, root: str) -> int:
     at = scope
     while at >= 0:
         definition = facts.definitions[at]
-        if CONSTRUCTOR in definition.flags and root in rules.self_names:
+        if root in rules.self_names and (
+            CONSTRUCTOR in definition.flags or (rules.file_fields and definition.kind in TYPE_KINDS)
+        ):
             return at
         if (
             definition.kind == "method"

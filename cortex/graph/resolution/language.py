@@ -59,8 +59,8 @@ class Language(Grammar):
     #: keys of the module of a dotted name, besides those from the top
     keys_around: Callable[[Project, str, str, list[str]], list[str]] | None = None
     # --- chains
-    #: tells a first name that no project defines
-    is_outside: Callable[[str], bool] | None = None
+    #: tells a chain with a first name that no project defines
+    is_outside: Callable[[list[str]], bool] | None = None
     #: (callees, their owners) of a chain that begins with a call
     called_root: Callable[[Evaluator, list[str], Place, Values], tuple[Values, Values]] | None = None
     #: callees of a link that is called, among the members or extensions of its owners

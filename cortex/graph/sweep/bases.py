@@ -17,7 +17,7 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
     type_text,
 )
-from cortex.graph.facts.facts import ALIAS, ANY_NAME, TO_HEIRS, Base, Extension
+from cortex.graph.facts.facts import ALIAS, ANY_NAME, INCLUDED, TO_HEIRS, Base, Extension
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
@@ -54,6 +54,8 @@ def _read(sweep: Sweep, relation: str, node: Node) -> None:
     if chain is not None:
         arguments = arguments_text(node) if sweep.rules.type_arguments else ""
         row, column = node.start_point
+        if sweep.stack[-1].index < 0 and sweep.rules.file_fields:
+            sweep.add_binding(INCLUDED, chain, node)
         _add_base(sweep, Base(relation, chain, row + 1, column, arguments))
 
 

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.jsdoc import read_typedefs, type_above
-from cortex.graph.facts.delegates import delegate_name
+from cortex.graph.facts.delegates import delegate_name, end_of_tests
 from cortex.graph.facts.expressions.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
@@ -43,6 +43,8 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
             sweep.add_binding(name, f":{type_name}"[:TYPE_CHARS_MAX], node)
         elif sweep.is_script and "bind.value" in captures and "bind.type" not in captures:
             script.assign(sweep, name, node, captures["bind.value"][0])
+        elif name.startswith("self.") and sweep.rules.file_fields and sweep.stack[-1].index < 0:
+            sweep.add_binding(name, value_of(captures, sweep.syntax), node, end_of_tests(node))
         else:
             value = sweep.comments.type_of(node, value_of(captures, sweep.syntax))
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)

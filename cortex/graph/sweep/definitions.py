@@ -49,8 +49,8 @@ _KINDS = {
     **dict.fromkeys(("macro", "variant", "declared"), "function"),
     **dict.fromkeys(("part", "called", "computed"), "method"),
 }
-#: a method's name in an alias: no operator, no global variable
-_METHOD = re.compile(r"[A-Za-z_]\w*[?!=]?")
+#: a method's name in an alias: no global variable
+_METHOD = re.compile(r"[A-Za-z_]\w*[?!=]?|[-+*/%<>=~^&|!\[\]]+")
 
 
 @dataclass(slots=True)
@@ -150,8 +150,10 @@ def define_templates(sweep: Sweep, node: Node) -> None:
     if frame.kind not in TYPE_KINDS:
         return
     flags = flags_of(node, sweep.syntax)
-    for name, below in template_names(node):
-        opened = OpenDefinition(name, "method", frame.qualified, frame.index, node, node, flags=flags)
+    for name, below, returns in template_names(node):
+        opened = OpenDefinition(
+            name, "method", frame.qualified, frame.index, node, node, returns=returns, flags=flags
+        )
         opened.below = below or None
         sweep.keep(opened)
 

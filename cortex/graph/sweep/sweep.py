@@ -123,13 +123,13 @@ class Sweep:
         blocks = itertools.takewhile(lambda frame: frame.block, reversed(self.stack))
         return not any(frame.function for frame in blocks)
 
-    def add_binding(self, name: str, value: str, node: Node) -> None:
-        """Bind a name from `node` to the end of the block."""
+    def add_binding(self, name: str, value: str, node: Node, until: int = 0) -> None:
+        """Bind a name from `node` to the end of the block, or to byte `until`."""
         frame = self.stack[-1]
         owner = self.opened[frame.index] if frame.index >= 0 else None
         if owner is not None and owner.name_node.start_byte == node.start_byte:
             return  # `const f = () => …`: the function itself
-        until = frame.end if frame.block else 0
+        until = until or (frame.end if frame.block else 0)
         # A comprehension's variable is bound after the expression that uses it.
         at = (
             frame.begin

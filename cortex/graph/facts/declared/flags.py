@@ -95,7 +95,9 @@ def _branch_flag(node: Node) -> tuple[str, ...]:
 
 def _is_singleton(node: Node) -> bool:
     """Return True for a Ruby method of the class itself: `def self.x`, `class << self`."""
-    return node.type == "singleton_method" or (node.type in ("method", "call") and is_of_class_itself(node))
+    return node.type == "singleton_method" or (
+        node.type in ("method", "call", "heredoc_body") and is_of_class_itself(node)
+    )
 
 
 def is_of_class_itself(node: Node) -> bool:

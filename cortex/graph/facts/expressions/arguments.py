@@ -19,7 +19,7 @@ from cortex.graph.facts.expressions.chains import (
     name_of,
     text_of,
 )
-from cortex.graph.facts.expressions.labels import passed_labels
+from cortex.graph.facts.expressions.labels import NAMED, passed_labels
 from cortex.graph.facts.grammars import Syntax
 
 #: arguments that are read, and the depth of nested nodes
@@ -97,7 +97,8 @@ def read_arguments(
     arguments, closures = arguments_of(call, blocks)
     count = len(arguments) + closures if arguments is not None else closures or -1
     if syntax.labels and count >= 0:
-        return CallArguments(count, passed_labels(arguments or (), closures))
+        passed = passed_labels(arguments or (), closures)
+        return CallArguments(len(passed) - 1 if passed[-1:] == (NAMED,) else count, passed)
     if not overloads:
         return CallArguments(count)
     return CallArguments(

@@ -48,6 +48,7 @@ _NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier ty
 _PATHS = frozenset({"qualified_identifier", "scope_resolution"})
 #: nodes of names, which may be in backticks; characters of a name that a chain would split at
 _BACKTICK, _IDENTIFIERS = ord("`"), frozenset({"identifier", "simple_identifier", "type_identifier"})
+_RUBY_FIELDS = frozenset({"instance_variable", "class_variable"})
 _IN_CHAINS = re.compile(rb"[.\[\]()~\x00-\x1f]")
 #: a member of names alone; after a dot some words are none in some language
 _PLAIN_MEMBER = re.compile(
@@ -114,11 +115,12 @@ def child_of(node: Node, place: str) -> Node | None:
 
 
 def name_of(node: Node) -> str:
-    r"""Return a name as chains have it: Ruby's `@x` is `self.@x`, which no method has as its name;
+    r"""Return a name as chains have it: Ruby's `@x` and `@@x` are `self.@x` and `self.@@x`,
+    which no method has as its name;
     PHP's `A\B` is `A.B`.
     """
     text = text_of(node)
-    if text[:1] == "@" and node.type == "instance_variable":
+    if text[:1] == "@" and node.type in _RUBY_FIELDS:
         return f"self.{text}"
     return dotted_name(text) if "\\" in text else text
 

@@ -23,6 +23,8 @@ _OPTIONAL, _MANY = "=", "*"
 _NONE = "_"
 #: marks of arguments, without their values: labelled, unlabelled, trailing closure
 LABELLED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
+#: the mark after the labels of a function that is named in full, `disk.save(to:quick:)`
+NAMED = f"{LITERAL}:"
 
 
 def labels_flag(function: Node) -> tuple[str, ...]:
@@ -47,8 +49,13 @@ def labels_flag(function: Node) -> tuple[str, ...]:
 
 
 def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
-    """Return the labels of a Swift call's arguments."""
+    """Return the labels of a Swift call's arguments, or of a function's full name."""
     labels = []
+    if len(arguments) == 1 and all(
+        part.type == "value_argument_label" for part in arguments[0].named_children
+    ):
+        names = [text_of(label) for label in arguments[0].named_children]
+        return (*(BARE if name == _NONE else name + LABELLED for name in names), NAMED)
     for argument in arguments:
         label = argument.child_by_field_name("name")
         labels.append(BARE if label is None else text_of(label) + LABELLED)
@@ -60,6 +67,9 @@ def accepts(flag: str, passed: Sequence[str]) -> bool:
     order.
     """
     wanted = [entry for entry in flag.removeprefix(LABELS).split(",") if entry]
+    if passed[-1:] == (NAMED,):
+        labels = [_NONE if label == BARE else label.removesuffix(LABELLED) for label in passed[:-1]]
+        return labels == [entry.rstrip(_OPTIONAL + _MANY) for entry in wanted]
     at, many = 0, False
     for argument in passed:
         if argument == BLOCK:

@@ -32,9 +32,9 @@ def find_module(project: Project, module: str, importer: str) -> str:
     return next(filter(None, keys), "")
 
 
-def is_outside(name: str) -> bool:
+def is_outside(links: list[str]) -> bool:
     """Return True for an external type, or an inherited external member."""
-    return name[:1].isupper() or name in CSHARP_TYPES
+    return links[0][:1].isupper() or links[0] in CSHARP_TYPES
 
 
 def called_member(

@@ -7,7 +7,7 @@
 (assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.class
 (assignment left: (constant) @name right: (call receiver: [(constant) (scope_resolution)] @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new")) @def.class
 (assignment left: (constant) right: (call receiver: [(constant) (scope_resolution)] @base.extends @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new"))
-(assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
+(assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new [block: (_) arguments: (_)]) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
 (assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
 (assignment left: [(constant) (identifier)] right: (call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
 ([(heredoc_body) (call method: (identifier) @_define arguments: (argument_list . [(delimited_symbol) (string) (identifier)]) block: (_) (#any-of? @_define "define_method" "define_singleton_method"))] @template)
@@ -33,9 +33,9 @@
 ([(for pattern: (identifier) @bind.name) (exception_variable (identifier) @bind.name)])
 ([(in_clause pattern: (identifier) @bind.name) (array_pattern (identifier) @bind.name) (keyword_pattern value: (identifier) @bind.name) (as_pattern name: (identifier) @bind.name)])
 (assignment left: (identifier) @bind.name right: (_) @bind.value)
-(assignment left: (instance_variable) @bind.name right: (_) @bind.value)
-(operator_assignment left: [(identifier) (instance_variable)] @bind.name right: (_) @bind.value)
-(assignment left: (constant) @bind.name right: (_) @bind.value)
+(assignment left: [(instance_variable) (class_variable)] @bind.name right: (_) @bind.value)
+(operator_assignment left: [(identifier) (instance_variable) (class_variable)] @bind.name right: (_) @bind.value)
+(assignment left: [(constant) (scope_resolution)] @bind.name right: (_) @bind.value)
 (call method: (identifier) @_let arguments: (argument_list . (simple_symbol) @bind.name) block: (_ body: (_ (_) @bind.value .)) (#any-of? @_let "let" "let!" "subject" "subject!"))
 (call method: (identifier) @bind.name !receiver !arguments block: (_ body: (_ (_) @bind.value .)) (#eq? @bind.name "subject"))
 (call method: (identifier) @_describe arguments: (argument_list . [(constant) (scope_resolution)] @described) block: (_) (#any-of? @_describe "describe" "context"))

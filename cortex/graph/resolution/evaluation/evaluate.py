@@ -221,7 +221,7 @@ class Evaluator:
             values, links = self.exports.commonjs.own_export(links, path, scope) or self._qualified_values(
                 links, path
             )
-        if not values and language.is_outside is not None and language.is_outside(links[0]):
+        if not values and language.is_outside is not None and language.is_outside(links):
             values = (EXTERNAL,)
         if language.called_root is not None and len(links) > 1 and links[1][0] == "(":
             return *language.called_root(self, links, (path, scope, at), values), links
@@ -262,14 +262,17 @@ class Evaluator:
         if links[0] != "self":
             return ()
         if scope < 0 and not values and self.project.rules(path).file_fields:
-            return self._file_field(links[1], path)
+            return self._file_field(links[1], path, at)
         return self.exports.crates.bounded_field(values, links[1], path, scope)
 
-    def _file_field(self, name: str, path: str) -> tuple[Value, ...]:
+    def _file_field(self, name: str, path: str, at: int) -> tuple[Value, ...]:
         """Return the values of Ruby's `@x` outside of all classes: any block of the file may assign
-        it, as a `before` block of a test does.
+        it, as a `before` block of a test does. Those of the innermost group around byte `at` count.
         """
-        bindings = self.project.index(path).fields.get("", {}).get(name, ())
+        index = self.project.index(path)
+        around = [site for site in index.file_field(name).at(at).places if isinstance(site, Binding)]
+        innermost = [site for site in around if site.until == around[-1].until]
+        bindings = innermost or index.fields.get("", {}).get(name, [])
         return merge_values(self.evaluate(binding.value, path, -1, binding.at) for binding in bindings)
 
     def _call_result(

@@ -214,8 +214,13 @@ class Members:
         if matching := self._drop_other_kind(values, static=static):
             return matching
         above = self.supertypes.of(owner)
+        added: set[Ref] = set()  # modules by which included ones extend the class
+        if static:
+            added = added.union(*(self.supertypes.of(supertype).promised for supertype in above.types))
         groups = (
-            self._drop_other_kind(self._handed_down(supertype, name), static=static)
+            self._drop_other_kind(
+                self._handed_down(supertype, name), static=static and supertype not in added
+            )
             for supertype in above.types
             if supertype not in above.promised
         )

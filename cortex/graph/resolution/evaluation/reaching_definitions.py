@@ -64,6 +64,9 @@ class Stages:
             name = field[0]
             if index.places(scope, narrowed_key := narrowed_name(name)):
                 meanings = (*meanings, index.meanings(scope, narrowed_key))
+        if scope < 0 and name == "self" and index.rules.file_fields and (field := _FIELD.match(chain)):
+            name = field[0]  # Ruby's `self.@x` in a test's block
+            meanings = (*meanings, index.file_field(name.rpartition(".")[2]))
         return name, meanings
 
     def _called_on(self, scope: int) -> tuple[Meanings, ...]:

@@ -7,7 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.chains import ROOT_MARK
-from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, OVERLOAD, Binding, Definition, Import
+from cortex.graph.facts.facts import (
+    BRANCH,
+    COMPANION,
+    EXPORTED,
+    INCLUDED,
+    OVERLOAD,
+    Binding,
+    Definition,
+    Import,
+)
 from cortex.graph.facts.reaching_bindings import ANYWHERE, BindingSite
 from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.calling.fixtures import fixture_of
@@ -119,7 +128,8 @@ class Scopes:
             ):
                 return inner
             if kind in TYPE_KINDS:
-                if rules.blocks and (block_values := self._block_values(name, path, current, at)):
+                has_blocks = rules.blocks or rules.file_fields
+                if has_blocks and (block_values := self._block_values(name, path, current, at)):
                     return block_values, "exact"
                 if rules.implicit_self and facts.definitions[current].name == name:
                     return (
@@ -397,8 +407,8 @@ class Scopes:
             return ()
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
-        if binding.until and self.project.language(path).syntax.hoisted:
-            at = ANYWHERE  # it begins with the block
+        if binding.until and self.project.language(path).syntax.hoisted:  # it begins with the block
+            at = binding.until - 1 if self.project.rules(path).file_fields else ANYWHERE
         return self._meanings.evaluate(value, path, binding.scope, at)
 
     def beyond(self, name: str, path: str, at: int, inside: str = "") -> tuple[tuple[Value, ...], How]:
@@ -429,6 +439,8 @@ class Scopes:
             # An inline module may not exist.
             values = self.exports.star_imported(name, path, at) if "|" in key else ()
             return values or (Value("mod", key),), "import"
+        if rules.file_fields and (values := self._of_included_modules(name, path, home)):
+            return values, "import"
         values = self.exports.star_imported(name, path, at)
         if not values and rules.outer_packages == "last":
             return self._outer_package_values(name, path, home), "exact"
@@ -452,6 +464,23 @@ class Scopes:
             )
             self._name_spaces[path] = spaces
         return spaces
+
+    def _of_included_modules(self, name: str, path: str, home: str) -> tuple[Value, ...]:
+        """Return the members of Ruby's modules that the file includes outside of all types, or that
+        another file below the same top folder, such as a test's helper, includes.
+        """
+        top = path.partition("/")[0]
+        for other in sorted(self.project.tops_of(home, INCLUDED), key=lambda other: other != path):
+            if other.partition("/")[0] != top:
+                continue
+            for binding in self.project.index(other).top_bindings[-1, INCLUDED]:
+                if binding.until and other != path:
+                    continue  # in a test's block
+                for module in self._meanings.evaluate(binding.value, other, -1):
+                    is_type = module.tag == "def" and self.project.definition(module.ref).has_members
+                    if is_type and (members := self._meanings.member_of_kind(module.ref, name, static=False)):
+                        return members
+        return ()
 
     def _is_type(self, home: str, scope: str, path: str) -> bool:
         if self.project.rules(path).inner_modules:
