@@ -40,8 +40,10 @@ TESTED = "test"
 TO_HEIRS = "heirs"
 #: relation of another name for a type to that type
 ALIAS = "alias"
-#: kind of the reference of an object literal to the type of the parameter that gets it
+#: kind of the reference of an object literal or a function to the type that is wanted in its place
 LITERAL_ARGUMENT = "given"
+#: flag of a method without a body in an interface (Java, Kotlin): a function may stand for it
+ABSTRACT = "abstract"
 #: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
 #: flag of a Python definition in a branch of a condition: another branch may define the same name
@@ -177,6 +179,18 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
         return self.kind in TYPE_KINDS or CONSTRUCTOR in self.flags
 
 
+class Given(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A function that is given as a value: `chain` of its name, "" for an unnamed one.
+
+    `parameter` is the number or the name of the parameter that gets it, "" outside of calls.
+    """
+
+    parameter: str
+    chain: str
+    line: int
+    column: int
+
+
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A use of a name.
 
@@ -184,7 +198,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
     languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
-    TYPE_ONLY or OPERATOR.
+    TYPE_ONLY or OPERATOR. `given` are functions among the arguments.
     """
 
     kind: str
@@ -196,6 +210,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arguments: int = -1
     passed: tuple[str, ...] = ()
     types: int = 0
+    given: tuple[Given, ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -53,6 +53,7 @@ PYTHON = Language(
         self_names=frozenset(),
         fixtures=True,
         first_parameter=True,
+        functions_as="__call__",
     ),
     syntax=Syntax(
         package=__package__,
