@@ -361,7 +361,7 @@ class GraphSnapshot:
                 result["alternatives"] = count
             if request.ends:
                 result["ends"] = self._ends_of(step.edge)
-            # An implementation or override is shown at its definition, a function where it is given.
+            # Implementations and overrides are shown at their definitions, given functions there.
             if request.operation == "implementations" and node["kind"] not in TYPE_KINDS:
                 result |= self._describe_given(step, node, place)
             by_definition = request.operation == "implementations" and "given" not in result

@@ -206,8 +206,9 @@ class StepFinder:
 
     def overridden(self, numbers: Array, *, each: bool = True) -> tuple[Array, Array]:
         """Pairs (method, method that it implements or overrides), as two arrays; of a C++ method
-        also its declaration and definition, of a function the method for which it is given. Constructors and methods of embedded structs override
-        nothing. Not `each`: of several methods that override one, the first is enough.
+        also its declaration and definition; of a function the method for which it is given.
+        Constructors and methods of embedded structs override nothing. Not `each`: of several
+        methods that override one, the first is enough.
         """
         graph = self._graph
         nodes, present = self._nodes_of(numbers)

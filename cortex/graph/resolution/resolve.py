@@ -68,7 +68,7 @@ class _Resolver:
         self._targets = Targets(project, evaluator, path, self._edges)
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
         self._properties = Properties(project, evaluator, path, self._edges)
-        self._values = FunctionValues(project, evaluator, path, self._edges, self._targets, self._properties)
+        self._values = FunctionValues(project, evaluator, path, self._edges, self._targets)
 
     def edges(self) -> list[Edge]:
         unique: dict[tuple[Any, ...], Edge] = {}

@@ -15,7 +15,7 @@ import msgspec
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, Tree
 
-from cortex.graph.facts.captures import captures_of, query_of
+from cortex.graph.facts.captures import Captures, captures_of, query_of
 from cortex.graph.facts.expressions.chains import chain_of, text_of
 from cortex.graph.facts.expressions.given_functions import GivenFunctions
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
@@ -42,35 +42,32 @@ def with_values(
     text = tree.root_node.text or b""
     if syntax.values_hold and not any(mark in text for mark in syntax.values_hold):
         return facts  # a walk over the tree costs a tenth of the extraction
-    given = GivenFunctions(facts.references, syntax)
-    values = list(_value_references(tree, facts, spans, rules, syntax, given))
-    return msgspec.structs.replace(facts, references=(*given.references(), *values))
-
-
-def _value_references(
-    tree: Tree,
-    facts: Facts,
-    spans: Sequence[tuple[int, int]],
-    rules: Rules,
-    syntax: Syntax,
-    given: GivenFunctions,
-) -> Iterator[Reference]:
     captures = captures_of(tree.root_node, value_query(tree.language, syntax))
-    nodes, bare_names = captures.get("value", []), captures.get("bare", [])
-    unnamed = captures.get("function", [])
-    tokens = [token for token in captures.get("token", ()) if is_passed(token)]
-    among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
-    if not (nodes := [*nodes, *tokens, *unnamed]) and not bare_names:
-        return
-    file, scopes, last_start = FileNames(facts, rules), Scopes(spans), -1
-    if bare_names:
+    if not captures:
+        return facts
+    file, calls = FileNames(facts, rules), list[Reference]()
+    if bare_names := captures.get("bare"):
         called_at = {reference.at for reference in facts.references}
         starts = [(name.start_byte, name) for name in bare_names]
         names = [pair for pair in starts if pair[0] not in called_at]
-        yield from _bare_calls(sorted(names), file, Scopes(spans))
+        calls += _bare_calls(sorted(names), file, Scopes(spans))
+    given = GivenFunctions(facts.references, syntax) if rules.functions_as else None
+    values = list(_value_references(captures, file, Scopes(spans), syntax, given))
+    references = given.references() if given is not None else facts.references
+    return msgspec.structs.replace(facts, references=(*references, *calls, *values))
+
+
+def _value_references(
+    captures: Captures, file: FileNames, scopes: Scopes, syntax: Syntax, given: GivenFunctions | None
+) -> Iterator[Reference]:
+    """Yield the references of kind `value`; add the functions to `given`, unnamed ones too."""
+    tokens = [token for token in captures.get("token", ()) if is_passed(token)]
+    among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
+    unnamed = captures.get("function", []) if given is not None else []
     functions_at = {function.byte_range for function in unnamed}
+    nodes, last_start = [*captures.get("value", ()), *tokens, *unnamed], -1
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
-        if node.byte_range in functions_at:
+        if given is not None and node.byte_range in functions_at:
             given.add(node, "", scopes.around(node.start_byte))
             continue
         if node.start_byte == last_start:
@@ -87,7 +84,7 @@ def _value_references(
             row, column = at.start_point
             type_count = TYPE_ONLY if _is_constructor(node) else 0
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
-            if not type_count and last_start not in among_tokens:
+            if given is not None and not type_count:
                 given.add(node, chain, scope)
 
 

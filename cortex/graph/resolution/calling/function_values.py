@@ -1,5 +1,5 @@
-"""Edges of functions as values: `references` to what is passed, assigned or stored, and `implements`
-to the type for which a function is given. Reads one file.
+"""Edges of functions as values: `references` to what is passed, assigned or stored, and
+`implements` to the type for which a function is given. Reads one file.
 """
 
 from __future__ import annotations
@@ -47,14 +47,13 @@ class FunctionValues:
         path: str,
         edges: Edges,
         targets: Targets,
-        properties: Properties,
     ) -> None:
         self._project = project
         self._evaluator = evaluator
         self._path = path
         self._edges = edges
         self._targets = targets
-        self._properties = properties
+        self._properties = Properties(project, evaluator, path, edges)
         self._index = project.index(path)
         self._rules = self._index.rules
         #: names of modules that the file loads as it runs: `import("./x").then((x) => …)`
@@ -99,24 +98,27 @@ class FunctionValues:
                 given.setdefault(key, Given(key, "", reference.line, reference.column))
         for ref in refs:
             for function in given.values():
-                for wanted in self._wanted_types(ref, function, len(given)):
+                for wanted in self._wanted_types(ref, function):
                     yield from self._edges_to_type(reference, function, wanted)
 
-    def _wanted_types(self, ref: Ref, function: Given, count: int) -> Iterator[Ref]:
+    def _wanted_types(self, ref: Ref, function: Given) -> Iterator[Ref]:
         """Yield the types of the parameter of `ref` that gets a function, if one may stand for
         them; the type itself if it is called: `Comparator(::compare)`.
         """
         definition = self._project.definition(ref)
-        if definition.kind in TYPE_KINDS and definition.kind != "class" and function.parameter == "0":
-            if stands_for(self._project, self._evaluator, ref)[0]:
-                yield ref
-                return
+        is_converted = definition.kind in TYPE_KINDS - {"class"} and function.parameter == "0"
+        if is_converted and self._stands_for(ref)[0]:
+            yield ref
+            return
         for owner in (ref, *self._constructors(ref, definition)):
             text = self._type_of_parameter(owner, function)
             values = self._evaluator.declared(text, *owner) if text else ()
             for value in values:
-                if value.tag == "inst" and stands_for(self._project, self._evaluator, value.ref)[0]:
+                if value.tag == "inst" and self._stands_for(value.ref)[0]:
                     yield value.ref
+
+    def _stands_for(self, ref: Ref) -> tuple[bool, Ref | None]:
+        return stands_for(self._project, self._evaluator, ref)
 
     def _constructors(self, ref: Ref, definition: Definition) -> list[Ref]:
         if definition.kind not in TYPE_KINDS:
@@ -139,7 +141,7 @@ class FunctionValues:
         """Yield the edges from a named function to the type and to its one method; from what holds
         an unnamed function, which runs more than that, to the type alone.
         """
-        stands, method = stands_for(self._project, self._evaluator, wanted)
+        stands, method = self._stands_for(wanted)
         if not stands:
             return
         if not function.chain:

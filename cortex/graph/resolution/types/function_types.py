@@ -4,6 +4,7 @@ a name of a function type.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from cortex.graph.facts.facts import ABSTRACT
@@ -46,7 +47,7 @@ def stands_for(project: Project, evaluator: HasSupertypes, ref: Ref) -> tuple[bo
     return bool(method and promised), method
 
 
-def _members(project: Project, owner: Ref) -> dict[str, list[Ref]]:
+def _members(project: Project, owner: Ref) -> Mapping[str, list[Ref]]:
     return project.members_of(project.home(owner[0]), project.definition(owner).qualified)
 
 
