@@ -5,7 +5,7 @@ import pytest
 from tests.graph.test_truth import edge_lines, load
 
 #: path → (text, all `implements` edges)
-GIVEN = {
+PROJECTS = {
     "A.java": (
         """interface Cmp<T> { int compare(T a, T b); default Cmp<T> rev() { return this; } boolean equals(Object o); }
 interface Wide { void one(); void two(); }
@@ -178,9 +178,9 @@ a:Box.unnamed implements a:Handler [exact]
 }
 
 
-@pytest.mark.parametrize("path", GIVEN)
+@pytest.mark.parametrize("path", PROJECTS)
 def test_a_function_implements_the_type_for_which_it_is_given(path):
-    text, wanted = GIVEN[path]
+    text, wanted = PROJECTS[path]
     kinds = (" implements ", " extends ")
     lines = {line for line in edge_lines(load({path: text})) if any(kind in line for kind in kinds)}
     assert lines == {line for line in wanted.split("\n") if line}

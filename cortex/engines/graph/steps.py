@@ -242,8 +242,8 @@ class StepFinder:
         at, rows = graph.outgoing.pairs(numbers)
         edges = graph.edges[rows]
         nodes, present = self._nodes_of(edges[:, 1])
-        given = ARE_IS_A[edges[:, 2]] & present & self._are_methods[nodes]
-        return numbers[at[given]], edges[given, 1].astype("<i8")
+        are_given = ARE_IS_A[edges[:, 2]] & present & self._are_methods[nodes]
+        return numbers[at[are_given]], edges[are_given, 1].astype("<i8")
 
     def _twins(self, methods: Array, owners: Array) -> tuple[Array, Array]:
         """Pairs (C++ method, its declaration or definition in another file)."""

@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"(\d+): ?(.*)")
 #: ways of resolving a reference that may be wrong → the remark about them
 _DOUBT = {"name": "by its name alone", "dispatch": "by dispatch"}
 #: how a definition that is no type implements one → the remark about it
-_GIVEN = {"function": "given here as a function", "value": "gives an unnamed function or object"}
+_FUNCTION_REMARKS = {"function": "given here as a function", "value": "gives an unnamed function or object"}
 #: operations forwards: a result has its definition's place, and the reference in `from`
 _FORWARD = frozenset(("callees", "dependencies", "path"))
 _OF_CALLS = frozenset(("callers", "callees", "path", "impact"))
@@ -173,8 +173,8 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"{edge} {result.get('requests', '')}".rstrip()
     if meaning := result.get("of"):
         yield f"of {meaning}"
-    if given := result.get("given"):
-        yield _GIVEN[given]
+    if role := result.get("given"):
+        yield _FUNCTION_REMARKS[role]
     if handlers := result.get("handlers"):
         yield f"→ {', '.join(handlers)}"
     if place := result.get("computed"):

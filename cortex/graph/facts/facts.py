@@ -179,7 +179,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
         return self.kind in TYPE_KINDS or CONSTRUCTOR in self.flags
 
 
-class Given(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class PassedFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function that is given as a value: `chain` of its name, "" for an unnamed one.
 
     `parameter` is the number or the name of the parameter that gets it, "" outside of calls.
@@ -198,7 +198,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
     languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
-    TYPE_ONLY or OPERATOR. `given` are functions among the arguments.
+    TYPE_ONLY or OPERATOR. `functions` are those among the arguments.
     """
 
     kind: str
@@ -210,7 +210,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arguments: int = -1
     passed: tuple[str, ...] = ()
     types: int = 0
-    given: tuple[Given, ...] = ()
+    functions: tuple[PassedFunction, ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):

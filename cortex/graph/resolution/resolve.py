@@ -166,7 +166,7 @@ class _Resolver:
                 stage,
                 reference.arguments,
                 reference.types,
-                reference.given,
+                reference.functions,
             )
             answer = answers.get(key)
             if answer is None and reference.passed:
@@ -249,7 +249,7 @@ class _Resolver:
         """Yield the edges of a call, and those of the functions among its arguments."""
         self._targets.called = []
         yield from self._calls.edges_of(reference)
-        if self._targets.called and (reference.given or reference.passed):
+        if self._targets.called and (reference.functions or reference.passed):
             yield from self._values.edges_of_arguments(reference, self._targets.called)
 
     def _may_lead(self, reference: Reference) -> bool:

@@ -51,24 +51,24 @@ def with_values(
         starts = [(name.start_byte, name) for name in bare_names]
         names = [pair for pair in starts if pair[0] not in called_at]
         calls += _bare_calls(sorted(names), file, Scopes(spans))
-    given = GivenFunctions(facts.references, syntax) if rules.functions_as else None
-    values = list(_value_references(captures, file, Scopes(spans), syntax, given))
-    references = given.references() if given is not None else facts.references
+    functions = GivenFunctions(facts.references, syntax) if rules.functions_as else None
+    values = list(_value_references(captures, file, Scopes(spans), syntax, functions))
+    references = functions.references() if functions is not None else facts.references
     return msgspec.structs.replace(facts, references=(*references, *calls, *values))
 
 
 def _value_references(
-    captures: Captures, file: FileNames, scopes: Scopes, syntax: Syntax, given: GivenFunctions | None
+    captures: Captures, file: FileNames, scopes: Scopes, syntax: Syntax, functions: GivenFunctions | None
 ) -> Iterator[Reference]:
-    """Yield the references of kind `value`; add the functions to `given`, unnamed ones too."""
+    """Yield the references of kind `value`; add the functions to `functions`, unnamed ones too."""
     tokens = [token for token in captures.get("token", ()) if is_passed(token)]
     among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
-    unnamed = captures.get("function", []) if given is not None else []
+    unnamed = captures.get("function", []) if functions is not None else []
     functions_at = {function.byte_range for function in unnamed}
     nodes, last_start = [*captures.get("value", ()), *tokens, *unnamed], -1
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
-        if given is not None and node.byte_range in functions_at:
-            given.add(node, "", scopes.around(node.start_byte))
+        if functions is not None and node.byte_range in functions_at:
+            functions.add(node, "", scopes.around(node.start_byte))
             continue
         if node.start_byte == last_start:
             continue  # two patterns matched it, or it begins the last one
@@ -84,8 +84,8 @@ def _value_references(
             row, column = at.start_point
             type_count = TYPE_ONLY if _is_constructor(node) else 0
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
-            if given is not None and not type_count:
-                given.add(node, chain, scope)
+            if functions is not None and not type_count:
+                functions.add(node, chain, scope)
 
 
 def value_query(grammar: Grammar, syntax: Syntax) -> Query:

@@ -1,5 +1,5 @@
-"""Functions that are given where a type is wanted: as an argument, or as the value of what has a
-declared type. Of one file; resolution tells whether a function can stand for the type.
+"""Functions that are given where a type is wanted: as an argument, or as the value of a name
+with a declared type. Of one file; resolution tells whether a function can stand for the type.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import HOLD_ARGUMENTS, UNKNOWN, chain_of, text_of, type_text
-from cortex.graph.facts.facts import LITERAL_ARGUMENT, Given, Reference
+from cortex.graph.facts.facts import LITERAL_ARGUMENT, PassedFunction, Reference
 from cortex.graph.facts.grammars import Syntax
 
 #: nodes around a value that stand for it
@@ -27,7 +27,7 @@ _FUNCTIONS = frozenset(
     "method_declaration function_declaration function_definition method_definition local_function_statement "
     "lambda_expression anonymous_method_expression arrow_function function_expression func_literal lambda".split()
 )
-#: functions of scripts that get the name of what holds them, and what precedes that in a chain
+#: functions of scripts that get the name of their variable or field, and the chain before that name
 _NAMED = frozenset({"arrow_function", "function_expression"})
 _NAMED_BY = {"variable_declarator": "", "public_field_definition": "this."}
 _NAMES = frozenset({"identifier", "property_identifier"})
@@ -53,7 +53,7 @@ class GivenFunctions:
         self._calls = sorted(
             (reference.at, number) for number, reference in enumerate(references) if reference.kind == "call"
         )
-        self._given: dict[int, list[Given]] = {}
+        self._by_call: dict[int, list[PassedFunction]] = {}
         self._outside_calls: list[Reference] = []
 
     def add(self, node: Node, chain: str, scope: int) -> None:
@@ -63,20 +63,20 @@ class GivenFunctions:
             return
         chain = chain or _own_name(node)
         row, column = node.start_point
-        given = Given(place.parameter, chain, row + 1, column)
+        function = PassedFunction(place.parameter, chain, row + 1, column)
         if place.call is None:
             reference = Reference(
-                LITERAL_ARGUMENT, place.chain, scope, row + 1, column, node.start_byte, given=(given,)
+                LITERAL_ARGUMENT, place.chain, scope, row + 1, column, node.start_byte, functions=(function,)
             )
             self._outside_calls.append(reference)
         elif (number := self._number_of(place.call)) >= 0:
-            self._given.setdefault(number, []).append(given)
+            self._by_call.setdefault(number, []).append(function)
 
     def references(self) -> list[Reference]:
         """Return all references: calls have the functions among their arguments."""
-        for number, given in self._given.items():
+        for number, functions in self._by_call.items():
             called = self._references[number]
-            self._references[number] = msgspec.structs.replace(called, given=tuple(given))
+            self._references[number] = msgspec.structs.replace(called, functions=tuple(functions))
         return [*self._references, *self._outside_calls]
 
     def _number_of(self, call: Node) -> int:
@@ -133,7 +133,7 @@ def _argument_place(value: Node, arguments: Node, name: str) -> _Place | None:
 
 
 def _result_type(returned: Node) -> str:
-    """Return the declared type of what the function around returns; "" without one."""
+    """Return the declared result of the function around; "" without one."""
     function: Node | None = returned
     while function is not None and function.type not in _FUNCTIONS:
         function = function.parent

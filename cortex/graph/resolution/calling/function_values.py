@@ -1,4 +1,4 @@
-"""Edges of functions as values: `references` to what is passed, assigned or stored, and
+"""Edges of functions as values: `references` to those that are passed, assigned or stored, and
 `implements` to the type for which a function is given. Reads one file.
 """
 
@@ -17,9 +17,9 @@ from cortex.graph.facts.facts import (
     READ,
     TYPE_ONLY,
     Definition,
-    Given,
     Import,
     Parameter,
+    PassedFunction,
     Reference,
 )
 from cortex.graph.resolution.calling.properties import Properties
@@ -78,30 +78,30 @@ class FunctionValues:
 
     def edges_of_given(self, reference: Reference) -> Iterator[Edge]:
         """Yield the edges to the types that are wanted where an object literal or a function is
-        given outside of a call: what holds the literal implements the type there.
+        given outside of a call: the holder of a literal implements the type there.
         """
         for value in self._evaluator.evaluate(reference.chain, self._path, reference.scope, reference.at):
             if value.tag != "inst" or self._project.definition(value.ref).kind not in TYPE_KINDS:
                 continue
-            for function in reference.given:
+            for function in reference.functions:
                 yield from self._edges_to_type(reference, function, value.ref)
-            if not reference.given:
+            if not reference.functions:
                 yield self._implements(self._holder(reference.scope), value.ref, reference)
 
     def edges_of_arguments(self, reference: Reference, refs: Sequence[Ref]) -> Iterator[Edge]:
         """Yield the edges of the functions among the arguments of a call of `refs`."""
-        given = {function.parameter: function for function in reference.given}
+        functions = {function.parameter: function for function in reference.functions}
         for at, passed in enumerate(reference.passed):
             name, mark, described = passed.rpartition(NAME_MARK)
             if described == _FUNCTION:
                 key = name if mark else str(at)
-                given.setdefault(key, Given(key, "", reference.line, reference.column))
+                functions.setdefault(key, PassedFunction(key, "", reference.line, reference.column))
         for ref in refs:
-            for function in given.values():
+            for function in functions.values():
                 for wanted in self._wanted_types(ref, function):
                     yield from self._edges_to_type(reference, function, wanted)
 
-    def _wanted_types(self, ref: Ref, function: Given) -> Iterator[Ref]:
+    def _wanted_types(self, ref: Ref, function: PassedFunction) -> Iterator[Ref]:
         """Yield the types of the parameter of `ref` that gets a function, if one may stand for
         them; the type itself if it is called: `Comparator(::compare)`.
         """
@@ -124,9 +124,11 @@ class FunctionValues:
         if definition.kind not in TYPE_KINDS:
             return []
         members = self._project.members_of(self._project.home(ref[0]), definition.qualified)
-        return [made for name in (definition.name, *_CONSTRUCTORS) for made in members.get(name, ())]
+        return [
+            constructor for name in (definition.name, *_CONSTRUCTORS) for constructor in members.get(name, ())
+        ]
 
-    def _type_of_parameter(self, ref: Ref, function: Given) -> str:
+    def _type_of_parameter(self, ref: Ref, function: PassedFunction) -> str:
         """Return the declared type of the parameter that gets a function; "" if none tells it."""
         definition = self._project.definition(ref)
         parameters = definition.parameters
@@ -137,9 +139,9 @@ class FunctionValues:
             return ""
         return chosen.type.removesuffix(DEFAULT).removeprefix(MANY).removeprefix(REST_MARK).strip()
 
-    def _edges_to_type(self, reference: Reference, function: Given, wanted: Ref) -> Iterator[Edge]:
-        """Yield the edges from a named function to the type and to its one method; from what holds
-        an unnamed function, which runs more than that, to the type alone.
+    def _edges_to_type(self, reference: Reference, function: PassedFunction, wanted: Ref) -> Iterator[Edge]:
+        """Yield the edges from a named function to the type and to its one method; from the
+        holder of an unnamed function, which runs more than that, to the type alone.
         """
         stands, method = self._stands_for(wanted)
         if not stands:
@@ -156,14 +158,14 @@ class FunctionValues:
                         yield self._implements(self._project.id_of(ref), target, function)
 
     def _holder(self, scope: int) -> str:
-        """Return the id of what holds an unnamed value; the file for a field: its type would seem
-        to implement the wanted one.
+        """Return the id of the holder of an unnamed value; the file for a field, as its type would
+        seem to implement the wanted one.
         """
         definitions = self._index.facts.definitions
         is_type = scope >= 0 and definitions[scope].kind in TYPE_KINDS
         return self._edges.source(-1 if is_type else scope)
 
-    def _implements(self, source: str, ref: Ref, place: Reference | Given) -> Edge:
+    def _implements(self, source: str, ref: Ref, place: Reference | PassedFunction) -> Edge:
         near = self._project.home(ref[0]) == self._project.home(self._path)
         at = Location(self._path, place.line, place.column)
         return Edge(source, self._project.id_of(ref), "implements", at, "exact" if near else "import")
