@@ -9,8 +9,6 @@ from typing import Any
 
 import orjson
 
-from cortex.terms.kinds import LITERAL_HOLDERS
-
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
@@ -18,6 +16,7 @@ _COPIED_KEYS = (
     "of",
     "more_sites",
     "via",
+    "given",
     "step",
     "edge",
     "confidence",
@@ -66,7 +65,7 @@ def _row(result: Row, operation: str, base_file: str) -> Row:
     place: Row | None = result.get("location")
     defined: Row | None = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
     forward = operation in _FORWARD
-    is_implementation = operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+    is_implementation = operation == "implementations" and "given" not in result
     by_definition = is_implementation or result.get("impact_type") == "override"
     at = place if place and not forward and not by_definition else defined
     row: Row = {"name": name} if (name := _short_name(node)) else {}

@@ -17,6 +17,7 @@ from cortex.ask.query_context import REST_S, QueryContext, Turn
 from cortex.ask.questions import LIMIT_MAX, TOKENS, Exact, budget, count_fitting
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
+from cortex.terms.paths import is_test
 from ipc.messages import CountWords, ExactHits, ExactSearch, GraphHits, GraphSearch
 
 #: digits of a score in an answer
@@ -97,8 +98,9 @@ async def _ask(fan_out: FanOut, question: Exact) -> dict[str, Any]:
         turn, hits = fan_out.turns[name], answers[name]
         if inside := await _count_inside_words(turn, question, request(turn), hits):
             answers[name] = replace(hits, omitted={**hits.omitted, "inside words": inside})
-        if not hits.hits and (hint := await _name_routes(turn, question)):
-            answers[name] = replace(hits, suggestion=hint)
+        only_tests = all(is_test(hit.path) for hit in hits.hits)  # or nothing
+        if only_tests and (hint := await _name_routes(turn, question, in_tests=bool(hits.hits))):
+            answers[name] = replace(hits, suggestion=f"{hits.suggestion} {hint}" if hits.hits else hint)
     return _make_answer(fan_out, question, answers)
 
 
@@ -177,8 +179,10 @@ async def _count_inside_words(turn: Turn, question: Exact, request: ExactSearch,
     return max(reply.total_found - hits.total_found + hits.omitted.get("other words", 0), 0)
 
 
-async def _name_routes(turn: Turn, question: Exact) -> str:
-    """Return a sentence on the routes with a path that no line has: several lines make it."""
+async def _name_routes(turn: Turn, question: Exact, *, in_tests: bool) -> str:
+    """Return a sentence on the routes with a path that no line has: several lines make it.
+    `in_tests`: tests have it as one text.
+    """
     match = _PATH.fullmatch(question.query.strip())
     if match is None or question.match_type in ("regex", "fuzzy"):
         return ""
@@ -187,7 +191,8 @@ async def _name_routes(turn: Turn, question: Exact) -> str:
     reply = await turn.lane("graph", request, GraphHits, ours=True)
     rows = [orjson.loads(raw) for raw in reply.results] if reply is not None else []
     routes = (" → ".join(filter(None, (row["node"]["route"], ", ".join(row["handlers"])))) for row in rows)
-    return f"No line has this text; routes have it: {'; '.join(routes)}." if rows else ""
+    subject = "Only tests have" if in_tests else "No line has"
+    return f"{subject} this text; routes have it: {'; '.join(routes)}." if rows else ""
 
 
 def _leaves_lines(hits: ExactHits) -> bool:

@@ -15,8 +15,6 @@ MEMBER_KINDS = frozenset(("method", "property"))
 FUNCTION_KINDS = CALLABLE_KINDS | {"macro"}
 #: kinds in data chunks
 DATA_KINDS = frozenset(("constant", "variable", "enum"))
-#: kinds that implement an interface by an object literal in them: its place is shown
-LITERAL_HOLDERS = frozenset(("function", "module"))
 #: ends the path of a mount whose routes no file declares in text
 OPEN_END = "…"
 #: kinds of nodes that frameworks declare: no definitions

@@ -595,6 +595,12 @@ def test_tests_asked_for_come_below_the_code_and_not_instead_of_it(shop):
         ("a.b.c and `server.run()`", ["server.run"]),
         ("read_all or getMark in `disk`", ["read_all", "getMark", "disk"]),
         ("open app/main.py or package.json at example.com, e.g. i.e. v1.2.3 … at the end.Then", ["end.Then"]),
+        ("operator<", ["operator<", "<", "__lt__"]),
+        ("operator ()", ["operator()", "()", "__call__"]),
+        ("bool operator[](int)", ["operator[]", "[]", "__getitem__"]),
+        ("static func +", ["operator+", "+", "__add__"]),
+        ("<=>", ["operator<=>", "<=>"]),
+        ("if a < b", []),
     ],
 )
 def test_names_are_seen_with_their_owners(query, names):

@@ -71,3 +71,46 @@ def test_a_route_behind_a_computed_prefix_says_so_wherever_it_is_shown(tmp_path,
     assert [entry["route"] for entry in entries] == ["GET …/orders"]
     used = orjson.dumps(asyncio.run(uses(served.context(), UsesQuestion("list")))).decode()
     assert "GET …/orders" in used
+
+
+ROUTER = {
+    "src/app.js": (
+        "const express = require('express');\nconst auth = require('./auth');\nconst app = express();\n"
+        "app.use('/v1/auth', auth);\nmodule.exports = app;\n"
+    ),
+    "src/auth.js": (
+        "const express = require('express');\nconst users = require('./users');\nconst router = express.Router();\n"
+        "router.post('/login', users.login);\nrouter.get('/me', (req, res) => { res.send(req.user); });\n"
+        "module.exports = router;\n"
+    ),
+    "src/users.js": "const login = (req, res) => { res.send('in'); };\nmodule.exports = { login };\n",
+    "test/auth.test.js": (
+        "const request = require('supertest');\nconst app = require('../src/app');\n"
+        "test('login', async () => { await request(app).post('/v1/auth/login').send({}); });\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def router(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("router")
+    for name, text in ROUTER.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def test_a_path_that_only_tests_have_names_its_handler(router):
+    answer = find(router, "/v1/auth/login")
+    assert [row["chunk"]["metadata"]["file_path"] for row in answer["results"]] == ["test/auth.test.js"]
+    assert answer["suggestion"].endswith(
+        "Only tests have this text; routes have it: POST /v1/auth/login → src/users:login."
+    )
+
+
+def test_the_outline_of_a_file_has_the_routes_whose_handlers_it_does_not_define(router):
+    answer = asyncio.run(outline(router.context(), OutlineSearch("src/auth.js")))
+    assert [(row["route"], row["handler"]) for row in answer["entry_points"]] == [
+        ("POST /v1/auth/login", "login"),
+        ("GET /v1/auth/me", ""),
+    ]

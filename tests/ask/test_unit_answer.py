@@ -186,3 +186,29 @@ def test_built_copies_and_declarations_follow_the_sources(shop):
 def test_a_built_copy_comes_first_if_it_is_named_or_alone(shop, query, first):
     answer = ask(shop, query)
     assert first in [line["file"] for line in answer["map"][:3]]
+
+
+def test_the_definitions_of_an_operator_come_first(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("operators")
+    (root / "date.h").write_text(
+        "struct Date {\n    bool operator<=(const Date& other) const { return day <= other.day; }\n"
+        "    bool operator<(const Date& other) const { return day < other.day; }\n"
+        "    int operator()(int n) const { return day + n; }\n    int day;\n};\n"
+    )
+    (root / "money.py").write_text(
+        "class Money:\n    def __lt__(self, other):\n        return self.n < other.n\n\n    def lower(self):\n        return 1\n"
+    )
+    (root / "sum.swift").write_text(
+        "struct Sum {\n    static func + (a: Sum, b: Sum) -> Sum {\n        return Sum()\n    }\n}\n"
+    )
+    served = serve(root)
+    firsts = {
+        query: {row["name"] for row in ask(served, query)["map"][:count]}
+        for query, count in (("operator<", 2), ("<", 2), ("operator()", 1), ("static func +", 1))
+    }
+    assert firsts == {
+        "operator<": {"Date.operator<", "Money.__lt__"},
+        "<": {"Date.operator<", "Money.__lt__"},
+        "operator()": {"Date.operator()"},
+        "static func +": {"Sum"},
+    }

@@ -538,3 +538,13 @@ def test_routes_of_one_line_are_named_together(tmp_path, serve):
     names = [site["name"] for file in block["files"] for site in file["sites"]]
     assert names == ["PUT, PATCH /v1/items"]
     assert block["total"] == 1
+
+
+def test_the_line_that_names_a_definition_below_its_decorator_is_no_other_line(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("decorated")
+    (root / "auth.py").write_text(
+        "from flask import Blueprint\n\nbp = Blueprint('auth', __name__)\n\n\n"
+        "@bp.route('/login')\ndef login():\n    return login.__name__\n"
+    )
+    answer = asyncio.run(uses(serve(root).context(), UsesQuestion("login")))
+    assert sites(orjson.loads(orjson.dumps(answer))["elsewhere"]) == ["auth.py:8"]

@@ -334,3 +334,37 @@ def test_impact_callers_and_paths_agree_in_any_graph(tmp_path_factory, suffix, s
     write_segment_of(path, orjson.dumps(body))
     graph = assemble((open_segment(path),))
     assert list(find_faults(graph, [graph.names.number(name) for name in names[1:]], 3)) == []
+
+
+def test_a_call_of_an_interface_reaches_the_functions_that_are_given_for_it(config):
+    worker = _serve(
+        config,
+        {
+            "Cmp.java": "interface Cmp {\n    int compare(String a);\n    default Cmp rev() { return this; }\n}\n",
+            "Shop.java": (
+                "class Shop {\n    static int by(String a) {\n        return weight(a);\n    }\n"
+                "    static int weight(String a) { return 1; }\n"
+                "    void sort(Cmp c) {\n        c.compare(null);\n    }\n"
+                "    void named() {\n        sort(Shop::by);\n    }\n"
+                "    void unnamed() {\n        sort(\n            a -> 1);\n    }\n}\n"
+            ),
+        },
+    )
+    _, rows = ask(worker, "implementations", "Cmp.compare", context_lines=0)
+    assert [(row["node"]["id"], row["given"], row["location"]["line"]) for row in rows] == [
+        ("Shop:Shop.by", "function", 10),
+        ("Shop:Shop.unnamed", "value", 14),
+    ]
+    assert sorted(ids(worker, "implementations", "Cmp")) == ["Shop:Shop.by", "Shop:Shop.unnamed"]
+    assert ids(worker, "implementations", "Cmp.rev") == []
+    hits, rows = ask(worker, "callers", "Shop.by")
+    assert [(row["node"]["id"], row.get("via")) for row in rows] == [
+        ("Shop:Shop.named", None),
+        ("Shop:Shop.sort", "Cmp:Cmp.compare"),
+    ]
+    hits, rows = ask(worker, "callers", "Cmp.compare")
+    assert [row["node"]["id"] for row in rows] == ["Shop:Shop.sort"]
+    assert "1 definition gives an unnamed function for it" in hits.suggestion
+    _, rows = ask(worker, "path", "Shop.named", to="Shop.weight")
+    assert [row["node"]["id"].rpartition(".")[2] for row in rows] == ["named", "sort", "by", "weight"]
+    assert {"Shop:Shop.sort", "Shop:Shop.by"} <= {*ids(worker, "impact", "Shop.weight", depth=2)}

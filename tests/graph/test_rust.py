@@ -145,3 +145,23 @@ def test_a_called_variable_is_no_module_of_the_crate():
         "src/b.rs": "pub fn f() {}\n",
     }
     assert not calls_in(project_of(texts), "src/lib.rs")
+
+
+def test_macros_define_types():
+    text = (
+        "bitflags! {\n    pub struct Flags: u32 { const READ = 1; }\n}\n"
+        "macro_rules! id_type {\n    ($(#[$a:meta])* $name:ident, $t:ty) => { pub struct $name($t); };\n}\n"
+        "macro_rules! log { ($name:ident) => { print($name) }; }\n"
+        "id_type!(UserId, u64);\nlog!(other);\n"
+        "mod inner { crate::id_type! { OrderId, u8 } }\n"
+        "fn run(flags: Flags, user: UserId) { quote! { struct Quoted; } }\n"
+    )
+    project = project_of({"src/lib.rs": text})
+    types = [d for d in project.index("src/lib.rs").facts.definitions if d.kind == "struct"]
+    assert [(d.qualified, d.start_line, d.end_line) for d in types] == [
+        ("Flags", 1, 3),
+        ("UserId", 8, 8),
+        ("inner.OrderId", 10, 10),
+    ]
+    edges = edges_of(project, Evaluator(project), "src/lib.rs")
+    assert {edge.target for edge in edges if edge.type == "uses_type"} == {"src/lib:Flags", "src/lib:UserId"}

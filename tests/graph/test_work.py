@@ -6,15 +6,17 @@ from collections import Counter
 import pytest
 
 from cortex.graph.facts.expressions import function_values
+from cortex.graph.facts.facts import Reference
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex, Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution import project as projects
+from cortex.graph.resolution.calling.targets import Targets
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.scopes import Scopes
-from cortex.graph.resolution.evaluation.values import Recursion
+from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Recursion
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.types.owners import Owners
@@ -295,3 +297,30 @@ def test_surroundings_of_rubys_names_are_read_only_where_they_decide(monkeypatch
     calls = "  save item\n  disk.save item\n  item = disk\n  item\n  disk\n" * FUNCTIONS
     read_all({"a.rb": f"def all(disk, item)\n{calls}  store\n  disk.size\nend\n"})
     assert looks == ["is_assigned", "_names_method"]
+
+
+def test_a_subscript_looks_at_no_more_extensions_than_a_type_may_have_overloads(monkeypatch):
+    looked, accepts = [0], Targets.accepts
+
+    def counting(self: Targets, ref: Ref, reference: Reference) -> bool:
+        looked[0] += 1
+        return accepts(self, ref, reference)
+
+    monkeypatch.setattr(Targets, "accepts", counting)
+    counts = []
+    for count in (OVERLOADS_MAX // 2, 2 * OVERLOADS_MAX, 4 * OVERLOADS_MAX):
+        looked[0] = 0
+        project = read_all(
+            {
+                f"a{at}.swift": f"struct Box{at} {{}}\nextension Array where Element == Box{at} {{\n"
+                f"    subscript(name key: String) -> Int {{ return 1 }}\n}}\n"
+                f"func go{at}(boxes: [Box{at}]) -> Int {{ return boxes[name: 'a'] }}\n".replace("'", '"')
+                for at in range(count)
+            }
+        )
+        evaluator = Evaluator(project)
+        assert all(edges_of(project, evaluator, path) for path in project.packed)
+        counts.append(looked[0])
+    few, more, most = counts
+    assert few, "the subscripts of some extensions are compared"
+    assert most <= 2 * max(more, few), counts

@@ -35,6 +35,23 @@ _USERS = re.compile(
 )
 #: a route: `POST /orders`
 ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY)\s+/[^\s`\"',?]*")
+#: a query that is an operator: as languages define it, or the sign alone
+OPERATOR = re.compile(
+    r"\s*(?:(?:\w+\s+){0,3}(?:operator|func|fun|def|fn)\s*(\(\)|\[\]=?|[-+*/%<>=!&|^~]{1,3})"
+    r"|([-+*/%<>=!&|^~]{1,3}))\s*(?:\(.*)?"
+)
+#: sign → the method that defines it in Python
+_PYTHON = {
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "==": "eq",
+    "!=": "ne",
+    "()": "call",
+    "[]": "getitem",
+}
+_PYTHON |= {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "%": "mod"}
 _SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
@@ -44,7 +61,12 @@ _NAME = re.compile(
 
 
 def names_in(query: str) -> list[str]:
-    """Return the first NAMES_MAX names and routes in a query, with their owners as written."""
+    """Return the first NAMES_MAX names and routes in a query, with their owners as written; of a
+    query that is an operator the names that languages give its definition.
+    """
+    if (operator := OPERATOR.fullmatch(query)) is not None:
+        sign = operator[1] or operator[2]
+        return [f"operator{sign}", sign, *(f"__{name}__" for name in (_PYTHON.get(sign),) if name)]
     routes = [match[0] for match in ROUTE.finditer(query)]
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import orjson
 
-from cortex.ask.exploring.query_symbols import ROUTE, asks_for_users, find_cited, names_in
+from cortex.ask.exploring.query_symbols import OPERATOR, ROUTE, asks_for_users, find_cited, names_in
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
 from cortex.ask.questions import Search
-from cortex.ask.reading.meanings import Meaning, find_meanings
+from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
@@ -25,6 +25,8 @@ from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordC
 
 #: hits of chunks that the lanes are asked for; files whose places count
 HITS, FILES = 24, 60
+#: definitions of one operator that may stand first: many types have `==`
+OPERATORS_MAX = 40
 #: tests and sections that are ranked beside the units of code
 ASIDE = 10
 
@@ -97,7 +99,8 @@ async def _find_named(turn: Turn, query: str) -> list[Meaning]:
     """Return the definitions of the names in a query, those that the graph knows for certain; for a
     question about users one with copies, too: in built files, or in tests.
     """
-    replies = await asyncio.gather(*(find_meanings(turn, name) for name in names_in(query)))
+    most = OPERATORS_MAX if OPERATOR.fullmatch(query) else MEANINGS_MAX
+    replies = await asyncio.gather(*(find_meanings(turn, name, most) for name in names_in(query)))
     meanings = [meaning for listed, _ in replies for meaning in listed if meaning.file]
     with_copies = asks_for_users(query)
     meanings = [

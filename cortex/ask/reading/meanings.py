@@ -54,9 +54,9 @@ class Meaning:
         return self.remark.startswith(_GUESSES)
 
 
-async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
+async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tuple[list[Meaning], str]:
     """Return the definitions that `symbol` means, and a sentence where it means none or more than
-    MEANINGS_MAX. Raises NotReady.
+    `most`. Raises NotReady.
     """
     # the path from a name to itself is the definition that it means
     (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
@@ -65,7 +65,7 @@ async def find_meanings(turn: Turn, symbol: str) -> tuple[list[Meaning], str]:
     if hits.results:
         return [read_meaning(hits, symbol)], ""
     candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
-    if not 0 < len(candidates) <= MEANINGS_MAX:
+    if not 0 < len(candidates) <= most:
         return [], hits.suggestion
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
     meanings = [read_meaning(answer, symbol) for answer in answers if answer is not None and answer.results]

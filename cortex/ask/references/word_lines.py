@@ -87,7 +87,7 @@ def list_others(
     lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
     code: list[Site] = []
     texts = 0
-    for path, number in lines.keys() - uses - _naming_lines(lines, definitions):
+    for path, number in lines.keys() - uses - _naming_lines(plain, lines, definitions):
         line = lines[path, number]
         is_code = language_of(path).kind == "code" and line.kind != "comment"
         if is_code and (names_in_code(path, line.text, plain, as_function=False) or quoted.search(line.text)):
@@ -100,13 +100,18 @@ def list_others(
     return others | ({"at_least": True} if holding.truncated else {})
 
 
-def _naming_lines(lines: Mapping[Place, _Line], definitions: Iterable[Place]) -> set[Place]:
-    """Return the line of each definition that names it: the first one, a few lines below others."""
+def _naming_lines(word: str, lines: Mapping[Place, _Line], definitions: Iterable[Place]) -> set[Place]:
+    """Return the line of each definition that names it: the first one, a few lines below others. A
+    decorator may hold the word in a string.
+    """
     naming: set[Place] = set()
     for file, start in definitions:
         below = [(file, number) for number in range(start, start + HEAD_LINES) if (file, number) in lines]
         named = [place for place in below if lines[place].kind in ("definition", "test")]
-        naming.update(sorted(named, key=lambda place: lines[place].kind)[:1])
+        in_code = [
+            place for place in named if names_in_code(file, lines[place].text, word, as_function=False)
+        ]
+        naming.update(sorted(in_code or named, key=lambda place: lines[place].kind)[:1])
     return naming
 
 

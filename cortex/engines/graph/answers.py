@@ -29,7 +29,7 @@ from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.code.components import family_of
 from cortex.terms.ids import split_id, strip_overload
-from cortex.terms.kinds import LITERAL_HOLDERS, TYPE_KINDS, WHOLE_KINDS
+from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.paths import is_built, is_test
 from cortex.terms.selection.globs import matching_paths
@@ -135,6 +135,8 @@ class GraphSnapshot:
         if request.operation == "callees" or (request.operation == "path" and not walk.steps):
             remarks.append(describe_value_calls(self.graph, self._sources, meaning.nodes[0]))
         remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
+        if request.operation in ("callers", "impact"):
+            remarks.append(self._describe_holders(meaning.nodes))
         if walk.ended:
             remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
         return GraphHits(
@@ -299,6 +301,14 @@ class GraphSnapshot:
             return ""
         return f"Calls that may reach it by dispatch come last: {', '.join(phrases[:LISTED])}."
 
+    def _describe_holders(self, methods: Sequence[int]) -> str:
+        """The sentence about unnamed functions that a call of the target may run."""
+        count = len(self._walker.members.holders(methods))
+        if not count:
+            return ""
+        places = "1 definition gives" if count == 1 else f"{count} definitions give"
+        return f"{places} an unnamed function for it: `implementations` lists them."
+
     def _explain_nothing(self, request: GraphSearch, number: int, name: str) -> str:
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within `scope` and `exclude_patterns`; loosen them."
@@ -351,8 +361,10 @@ class GraphSnapshot:
                 result["alternatives"] = count
             if request.ends:
                 result["ends"] = self._ends_of(step.edge)
-            # An implementation or override is shown at its definition.
-            by_definition = request.operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+            # Implementations and overrides are shown at their definitions, given functions there.
+            if request.operation == "implementations" and node["kind"] not in TYPE_KINDS:
+                result |= self._describe_given(step, node, place)
+            by_definition = request.operation == "implementations" and "given" not in result
             if not by_definition and step.impact_type != "override":
                 path, line = place["file"], place["line"]
         if places := (*step.further, *step.dispatched):
@@ -364,6 +376,15 @@ class GraphSnapshot:
         if request.include_context and path and line:
             result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
+
+    def _describe_given(self, step: Step, node: dict[str, Any], place: dict[str, Any]) -> dict[str, str]:
+        """How a definition that is no type implements the target: as a `function` that is given, or
+        by an unnamed `value` in it; {} for a method of a type that implements it.
+        """
+        if int(self.graph.edges[step.edge, 0]) != step.number:
+            return {}
+        inside = node["file"] == place["file"] and node["start_line"] <= place["line"] <= node["end_line"]
+        return {"given": "value" if inside else "function"}
 
     def _count_alternatives(self, row: int) -> int:
         """The number of definitions with one name that a call leads to: for several systems, or in

@@ -119,18 +119,27 @@ class Routes:
 
     def entry_points(self, folder: str, max_bytes: int) -> dict[str, Any]:
         """The first routes of a folder with their handlers, without those of tests and examples, as
-        many as fit into their share of an outline of `max_bytes`, and the number of all; {} without
-        routes, as for a file.
+        many as fit into their share of an outline of `max_bytes`, and the number of all; of a file
+        those whose handlers have no line in its outline. {} without routes.
         """
         prefix = f"{folder}/" if folder else ""
         served = [
             route
             for route in self.every
-            if route.file.startswith(prefix) and not (is_test(route.file) or is_example(route.file))
+            if (route.file == folder and not self._has_own_handler(route))
+            or (route.file.startswith(prefix) and not (is_test(route.file) or is_example(route.file)))
         ]
         rows, left = map(self._entry_point, served), int(ENTRIES_SHARE * max_bytes)
         listed = first_fitting(rows, lambda row: len(orjson.dumps(row)), left)
         return {"entry_points": listed, "entry_points_total": len(served)} if served else {}
+
+    def _has_own_handler(self, route: FullRoute) -> bool:
+        """Whether a definition with a name in the file of a route handles it."""
+        names, module = (
+            [self._graph.names[number] for number in self.handlers(route)],
+            route.id.partition(":")[0],
+        )
+        return any(name != route.id and name.partition(":")[0] == module for name in names)
 
     def _entry_point(self, route: FullRoute) -> dict[str, str]:
         names = [self._graph.names[number] for number in self.handlers(route)]

@@ -206,15 +206,16 @@ class StepFinder:
 
     def overridden(self, numbers: Array, *, each: bool = True) -> tuple[Array, Array]:
         """Pairs (method, method that it implements or overrides), as two arrays; of a C++ method
-        also its declaration and definition. Constructors and methods of embedded structs override
-        nothing. Not `each`: of several methods that override one, the first is enough.
+        also its declaration and definition; of a function the method for which it is given.
+        Constructors and methods of embedded structs override nothing. Not `each`: of several
+        methods that override one, the first is enough.
         """
         graph = self._graph
         nodes, present = self._nodes_of(numbers)
         methods = numbers[present & self._are_methods[nodes] & ~self._are_constructors[nodes]]
         owners = self._owners[graph.node_of[methods]]
         methods, owners = methods[owners >= 0], owners[owners >= 0]
-        pairs = [self._twins(methods, owners)]
+        pairs = [self._twins(methods, owners), self._functions_for(numbers)]
         marks = methods.astype("<u8") if each else self._lasts[graph.node_of[methods]]
         # A base of some of `numbers` may own others, and has further overloads of their name.
         seen_keys = [self._mix(owners, marks)] if each else []
@@ -234,6 +235,15 @@ class StepFinder:
             methods, owners = lower, types
         lower, upper = (np.concatenate([pair[column] for pair in pairs]) for column in (0, 1))
         return lower, upper
+
+    def _functions_for(self, numbers: Array) -> tuple[Array, Array]:
+        """Pairs (function, the method for which it is given)."""
+        graph = self._graph
+        at, rows = graph.outgoing.pairs(numbers)
+        edges = graph.edges[rows]
+        nodes, present = self._nodes_of(edges[:, 1])
+        are_given = ARE_IS_A[edges[:, 2]] & present & self._are_methods[nodes]
+        return numbers[at[are_given]], edges[are_given, 1].astype("<i8")
 
     def _twins(self, methods: Array, owners: Array) -> tuple[Array, Array]:
         """Pairs (C++ method, its declaration or definition in another file)."""

@@ -81,7 +81,7 @@ class Walker:
         if operation == "implementations" and all(
             self.graph.kind(number) in MEMBER_KINDS for number in start
         ):
-            methods = self.members.overriding(start)
+            methods = self.members.overriding(start) | self.members.holders(start)
             return self._limit_steps(
                 [Step(number, 1, edge) for number, edge in methods.items()], limits, scope
             )

@@ -11,12 +11,14 @@ from cortex.front.text.lines import FAINT, STALE, STRONG, Page, place
 from cortex.front.text.parts import UNSURE, Spot, draw_spots
 from cortex.front.text.values import Answer
 from cortex.terms.code.ambiguous_candidates import candidates_of
-from cortex.terms.kinds import LITERAL_HOLDERS, OPEN_END
+from cortex.terms.kinds import OPEN_END
 from cortex.terms.paths import is_test
 
 _NUMBERED = re.compile(r"(\d+): ?(.*)")
 #: ways of resolving a reference that may be wrong → the remark about them
 _DOUBT = {"name": "by its name alone", "dispatch": "by dispatch"}
+#: how a definition that is no type implements one → the remark about it
+_FUNCTION_REMARKS = {"function": "given here as a function", "value": "gives an unnamed function or object"}
 #: operations forwards: a result has its definition's place, and the reference in `from`
 _FORWARD = frozenset(("callees", "dependencies", "path"))
 _OF_CALLS = frozenset(("callers", "callees", "path", "impact"))
@@ -105,7 +107,7 @@ def _row_of(row: Answer, operation: str) -> dict[str, Any]:
         node, location = row["node"], row.get("location")
         defined = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
         forward = operation in _FORWARD and location is not None
-        by_definition = operation == "implementations" and node["kind"] not in LITERAL_HOLDERS
+        by_definition = operation == "implementations" and "given" not in row
         at = defined if forward or by_definition or location is None else location
         path, line = at["file"], at["line"]
         identity = str(node["id"])
@@ -171,6 +173,8 @@ def _remarks(row: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"{edge} {result.get('requests', '')}".rstrip()
     if meaning := result.get("of"):
         yield f"of {meaning}"
+    if role := result.get("given"):
+        yield _FUNCTION_REMARKS[role]
     if handlers := result.get("handlers"):
         yield f"→ {', '.join(handlers)}"
     if place := result.get("computed"):

@@ -1,7 +1,7 @@
 """The queries over a syntax tree, and their captures.
 
-Captures of a query file (graph/languages/*/<name>.scm; those in values/ capture only `@value`,
-function_values.py):
+Captures of a query file (graph/languages/*/<name>.scm; those in values/ capture only `@value` and
+`@function`, function_values.py):
 
 * `@def.<kind>` with `@name`; `@owner` if a method only names its type (Go, Rust, C++). `@container`
   with `@name` encloses members of a type that is defined elsewhere (Rust's impl, Swift's

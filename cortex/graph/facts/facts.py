@@ -40,8 +40,10 @@ TESTED = "test"
 TO_HEIRS = "heirs"
 #: relation of another name for a type to that type
 ALIAS = "alias"
-#: kind of the reference of an object literal to the type of the parameter that gets it
+#: kind of the reference of an object literal or a function to the type that is wanted in its place
 LITERAL_ARGUMENT = "given"
+#: flag of a method without a body in an interface (Java, Kotlin): a function may stand for it
+ABSTRACT = "abstract"
 #: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
 #: flag of a Python definition in a branch of a condition: another branch may define the same name
@@ -179,6 +181,18 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
         return self.kind in TYPE_KINDS or CONSTRUCTOR in self.flags
 
 
+class PassedFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A function that is given as a value: `chain` of its name, "" for an unnamed one.
+
+    `parameter` is the number or the name of the parameter that gets it, "" outside of calls.
+    """
+
+    parameter: str
+    chain: str
+    line: int
+    column: int
+
+
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A use of a name.
 
@@ -186,7 +200,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
     languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
-    TYPE_ONLY or OPERATOR.
+    TYPE_ONLY or OPERATOR. `functions` are those among the arguments.
     """
 
     kind: str
@@ -198,6 +212,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arguments: int = -1
     passed: tuple[str, ...] = ()
     types: int = 0
+    functions: tuple[PassedFunction, ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -68,8 +68,8 @@ class Syntax:
     requires: bool = False
     #: the queries for functions as values, if they differ from `queries`
     values: tuple[str, ...] = ()
-    #: bytes in every file that has functions as values; "" for no such test
-    values_hold: bytes = b""
+    #: each file that has functions as values holds one of these; () for no such test
+    values_hold: tuple[bytes, ...] = ()
     #: node → function for its chain, which returns None where the common rules apply
     readers: Mapping[str, Callable[[Node, Syntax, int], str | None]] = field(default_factory=dict)
     #: literals on which extensions are called → their chains
@@ -295,6 +295,9 @@ class Rules:
     classes_as_spaces: bool = False
     #: parameters without types get those of the overridden method, or of fixtures
     untyped_parameters: bool = False
+    #: types for which a function may stand (function_types.py): "method", "type", or the name of
+    #: their method; "" for none
+    functions_as: str = ""
     #: alternatives of a value count only if all agree
     branches_agree: bool = False
     #: a name in capitals that nothing defines is an external type

@@ -8,6 +8,7 @@ from typing import Any
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.facts import DEFAULT, LATER, Definition
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.function_types import stands_for
 from cortex.graph.resolution.types.structural_types import MethodSets
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -90,7 +91,9 @@ def _type_members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any
         for method in map(project.definition, sorted(refs[0] for refs in members.values()))
         if method.kind == "method" and not method.is_accessor
     ]
+    _, called = stands_for(project, sets.evaluator, ref)
     return {
+        **({"called": project.definition(called).name} if called is not None else {}),
         "methods": [{"name": method.name, **_signature(method)} for method in methods],
         "embedded_types": [base.chain for base in definition.bases],
         "resolved_methods": sorted(sets.of(ref)),

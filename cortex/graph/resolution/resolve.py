@@ -14,21 +14,18 @@ import msgspec
 
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.expressions.links import MODULE
 from cortex.graph.facts.facts import (
     ALIAS,
     LITERAL_ARGUMENT,
     OPERATOR,
     PROPERTY,
-    READ,
-    TYPE_ONLY,
     Definition,
-    Import,
     Reference,
 )
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.calling.calls import ROOT_NAME, Calls
 from cortex.graph.resolution.calling.fixtures import fixture_of
+from cortex.graph.resolution.calling.function_values import FunctionValues
 from cortex.graph.resolution.calling.properties import Properties
 from cortex.graph.resolution.calling.targets import Targets
 from cortex.graph.resolution.defined_names import PLAIN_NAME
@@ -38,10 +35,7 @@ from cortex.graph.resolution.evaluation.reaching_definitions import Stages
 from cortex.graph.resolution.modules.components import registered_component
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import strip_name
-from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
-
-#: kinds of values in languages in which a type is a value as well
-_VALUES_AND_TYPES = CALLABLE_KINDS | TYPE_KINDS
+from cortex.terms.kinds import TYPE_KINDS
 
 
 def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
@@ -70,17 +64,11 @@ class _Resolver:
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
         self.unresolved: dict[str, list[int]] = {}
-        #: names of modules that the file loads as it runs: `import("./x").then((x) => …)`
-        self._loaded_modules = {
-            binding.name
-            for bindings in (self.facts.bindings, self.index.local_bindings)
-            for binding in bindings
-            if binding.value.startswith(MODULE)
-        }
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
         self._properties = Properties(project, evaluator, path, self._edges)
+        self._values = FunctionValues(project, evaluator, path, self._edges, self._targets)
 
     def edges(self) -> list[Edge]:
         unique: dict[tuple[Any, ...], Edge] = {}
@@ -178,6 +166,7 @@ class _Resolver:
                 stage,
                 reference.arguments,
                 reference.types,
+                reference.functions,
             )
             answer = answers.get(key)
             if answer is None and reference.passed:
@@ -247,14 +236,21 @@ class _Resolver:
             case "call" if (ref := registered_component(self.project, self.path, reference)) is not None:
                 return iter([self._edges.call(reference, ref, "name")])
             case "call":
-                return self._calls.edges_of(reference)
+                return self._call_edges(reference)
             case "type":
                 return self._type_edges(reference)
             case "given":
-                return self._literal_edges(reference)
+                return self._values.edges_of_given(reference)
             case "property":
                 return self._properties.edges_of(reference)
-        return self._value_edges(reference)
+        return self._values.edges_of(reference)
+
+    def _call_edges(self, reference: Reference) -> Iterator[Edge]:
+        """Yield the edges of a call, and those of the functions among its arguments."""
+        self._targets.called = []
+        yield from self._calls.edges_of(reference)
+        if self._targets.called and (reference.functions or reference.passed):
+            yield from self._values.edges_of_arguments(reference, self._targets.called)
 
     def _may_lead(self, reference: Reference) -> bool:
         """Return True if the project defines the last name of a reference."""
@@ -282,73 +278,3 @@ class _Resolver:
                             (reference.line, reference.column),
                             confidence,
                         )
-
-    def _literal_edges(self, reference: Reference) -> Iterator[Edge]:
-        """Yield the edges to the type of the parameter that gets an object literal: what holds the
-        literal implements it there.
-        """
-        for value in self.evaluator.evaluate(reference.chain, self.path, reference.scope, reference.at):
-            if value.tag == "inst" and self.project.definition(value.ref).kind in TYPE_KINDS:
-                near = self.project.home(value.path) == self.project.home(self.path)
-                place = reference.line, reference.column
-                target = self.project.id_of(value.ref)
-                yield self._edges.edge_to(
-                    reference.scope, target, "implements", place, "exact" if near else "import"
-                )
-
-    def _value_edges(self, reference: Reference) -> Iterator[Edge]:
-        """Yield the edges of a function or method that is passed, assigned or stored.
-
-        Types count in languages that have them as values. Nothing if syntax cannot tell the target.
-        """
-        receiver, name = split_chain(reference.chain)
-        if reads := self._reads(reference, name):
-            yield from reads
-            return
-        if not receiver:
-            values, confidence = self.evaluator.scopes.lookup(name, self.path, reference.scope, reference.at)
-        elif reference.types == TYPE_ONLY or self._may_be_member(reference.chain, name):
-            scope = self._scope_of_name(receiver, reference.scope)
-            owners = self.evaluator.evaluate(receiver, self.path, scope, reference.at)
-            values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
-            confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
-            if not owners and reference.chain.startswith("\\"):  # PHP: a function with its full name
-                values, confidence = (
-                    self.evaluator.evaluate(reference.chain, self.path, reference.scope),
-                    "import",
-                )
-        else:
-            return
-        kinds = _VALUES_AND_TYPES if self.rules.types_are_values else CALLABLE_KINDS
-        if reference.types == TYPE_ONLY:
-            kinds = TYPE_KINDS
-        meant = [v for v in values if v.tag == "def" and self.project.definition(v.ref).kind in kinds]
-        for edge in self._targets.edges_of_call(
-            reference, self._targets.callable_refs(meant, -1), confidence
-        ):
-            if edge.target != edge.source:
-                yield msgspec.structs.replace(edge, type="references")
-
-    def _reads(self, reference: Reference, name: str) -> list[Edge]:
-        """Return the edges to the getter that a value reads."""
-        if reference.types or not self.project.known_names.are_properties(self.rules.family, name):
-            return []
-        return list(self._properties.edges_of(msgspec.structs.replace(reference, types=READ)))
-
-    def _scope_of_name(self, name: str, scope: int) -> int:
-        """Return the scope that binds the parameter of a function within a constant's value."""
-        definitions = self.facts.definitions
-        while scope >= 0 and name in self._loaded_modules and definitions[scope].kind == "constant":
-            scope = definitions[scope].parent
-        return scope
-
-    def _may_be_member(self, chain: str, name: str) -> bool:
-        """True if the project has a method of that name, or the chain begins with a module."""
-        if (self.rules.family, name) in self.project.methods or self.rules.functions_by_path:
-            return True
-        if chain.startswith(("\\", MODULE)):
-            return True
-        root = chain.partition(".")[0]
-        if root in self._loaded_modules:
-            return True
-        return any(isinstance(place, Import) for place in self.index.places(-1, root))

@@ -200,7 +200,9 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
     place = _DefinitionSite(name, frame.qualified, frame.index, frame)
     if kind == "packaged":
         place.scope, place.name = f"{place.scope}.{name}".lstrip("."), PACKAGE
-    if kind == "macro":  # valid from there on in each file that includes this one
+    if kind == "macro":
+        sweep.macros[name] = node
+        # valid from there on in each file that includes this one
         place = _DefinitionSite(name + sweep.rules.macro_mark, "", -1, sweep.stack[0])
     if place.frame.kind == "container":
         place.parent = -1

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import msgspec
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.expressions.chains import text_of
-from cortex.graph.facts.expressions.function_values import value_references
+from cortex.graph.facts.expressions.function_values import with_values
 from cortex.graph.facts.expressions.operators import read_conversion, read_test
 from cortex.graph.facts.expressions.property_reads import with_property_reads
 from cortex.graph.facts.facts import Facts
@@ -68,8 +67,7 @@ def extract(tree: Tree, path: str, grammar: Grammar, sha256: str) -> Facts:
     builds = sweep.syntax.builds(root, path) if sweep.syntax.builds is not None else ""
     facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
     spans = [opened.node.byte_range for opened in sweep.opened]
-    values = value_references(tree, facts, spans, sweep.rules, sweep.syntax)
-    facts = msgspec.structs.replace(facts, references=(*facts.references, *values))
+    facts = with_values(tree, facts, spans, sweep.rules, sweep.syntax)
     if not sweep.syntax.reads_properties:
         return facts
     return with_property_reads(root, facts, spans, sweep.rules, sweep.syntax)

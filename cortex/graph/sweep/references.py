@@ -34,6 +34,7 @@ from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import macro_calls, macro_value
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
 from cortex.graph.sweep import script
+from cortex.graph.sweep.macro_items import define_types
 from cortex.graph.sweep.sweep import Sweep
 
 #: Scala's nodes that call a type, even if a function has the same name
@@ -66,6 +67,7 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
     chain, member = _split_callee(callee, kind, syntax)
     if written == "macro_invocation":
         sweep.add_reference("call", f"{chain}!", member)
+        define_types(sweep, node, text_of(member))
         return
     if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
         member = behind  # of `require("x")()`: the name's position belongs to the inner call

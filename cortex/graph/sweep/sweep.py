@@ -53,6 +53,8 @@ class Sweep:
         self.wrapped: dict[tuple[int, int], Node] = {}
         #: bytes of Kotlin's calls with a block behind them: `f(1) { … }`
         self.with_blocks: set[tuple[int, int]] = set()
+        #: name → definition of a macro
+        self.macros: dict[str, Node] = {}
         #: Kotlin's constructor parameters: (type, name) → index of the binding
         self.parameter_bindings: dict[tuple[int, str], int] = {}
 

@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.arrays import Graph, Lists
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, strip_overload
-from cortex.terms.kinds import MEMBER_KINDS, TYPE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, MEMBER_KINDS, TYPE_KINDS
 from cortex.terms.languages import language_of
 
 #: edges from a type to a type that it implements, extends or embeds
@@ -70,10 +70,39 @@ class Members:
         """Methods that implement or override `methods` → the edge between the types."""
         return self._find_related(methods, up=False)
 
+    def holders(self, methods: Iterable[int]) -> dict[int, int]:
+        """Definitions that give an unnamed function for one of `methods` → the edge to its type."""
+        graph, holders = self._graph, dict[int, int]()
+        functions = self.overriding(methods)
+        for method in methods:
+            owner = self.owner(method)
+            if owner < 0 or self._called(owner) != last_name(graph.names[method]):
+                continue
+            for row in self._is_a_rows(owner, graph.incoming):
+                source = int(graph.edges[row, 0])
+                if graph.kind(source) not in TYPE_KINDS and source not in functions:
+                    holders.setdefault(source, row)
+        return holders
+
+    def _called(self, owner: int) -> str:
+        """The name of the method for which a function may stand, if it can stand for the type."""
+        (node,) = self._graph.nodes_json([int(self._graph.node_of[owner])])
+        return str(node.get("called", ""))
+
+    def _is_a_rows(self, number: int, lists: Lists) -> list[int]:
+        rows = lists.of(np.array([number], dtype="<i8"))
+        selected: list[int] = rows[ARE_IS_A[self._graph.edges[rows, 2]]].tolist()
+        return selected
+
     def _find_related(self, methods: Iterable[int], *, up: bool) -> dict[int, int]:
         graph, start = self._graph, tuple(methods)
         lists, end_column = (graph.outgoing, 1) if up else (graph.incoming, 0)
         related: dict[int, int] = {}
+        for number in start:  # functions that are given for a method
+            for row in self._is_a_rows(number, lists):
+                ends = number, int(graph.edges[row, end_column])
+                if graph.kind(ends[up]) in MEMBER_KINDS and graph.kind(ends[not up]) in CALLABLE_KINDS:
+                    related.setdefault(ends[1], row)
         for number in start:
             if graph.kind(number) not in MEMBER_KINDS or (owner := self.owner(number)) < 0:
                 continue

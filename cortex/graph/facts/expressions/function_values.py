@@ -11,11 +11,13 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, Tree
 
-from cortex.graph.facts.captures import captures_of, query_of
+from cortex.graph.facts.captures import Captures, captures_of, query_of
 from cortex.graph.facts.expressions.chains import chain_of, text_of
+from cortex.graph.facts.expressions.given_functions import GivenFunctions
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.repairs.tokens import is_passed, path_before
@@ -29,28 +31,45 @@ PLAIN = re.compile(rb"[A-Za-z_][\w.]*")
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
 
-def value_references(
+def with_values(
     tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
-) -> Iterator[Reference]:
-    """Yield the references of kind `value` of a file in text order.
+) -> Facts:
+    """Return the facts with the references of kind `value`, in text order, and with the functions
+    that are given where a type is wanted.
 
     `spans`: the bytes of each definition without its decorators.
     """
-    if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
-        return  # a walk over the tree costs a tenth of the extraction
+    text = tree.root_node.text or b""
+    if syntax.values_hold and not any(mark in text for mark in syntax.values_hold):
+        return facts  # a walk over the tree costs a tenth of the extraction
     captures = captures_of(tree.root_node, value_query(tree.language, syntax))
-    nodes, bare_names = captures.get("value", []), captures.get("bare", [])
-    tokens = [token for token in captures.get("token", ()) if is_passed(token)]
-    among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
-    if not (nodes := [*nodes, *tokens]) and not bare_names:
-        return
-    file, scopes, last_start = FileNames(facts, rules), Scopes(spans), -1
-    if bare_names:
+    if not captures:
+        return facts
+    file, calls = FileNames(facts, rules), list[Reference]()
+    if bare_names := captures.get("bare"):
         called_at = {reference.at for reference in facts.references}
         starts = [(name.start_byte, name) for name in bare_names]
         names = [pair for pair in starts if pair[0] not in called_at]
-        yield from _bare_calls(sorted(names), file, Scopes(spans))
+        calls += _bare_calls(sorted(names), file, Scopes(spans))
+    functions = GivenFunctions(facts.references, syntax) if rules.functions_as else None
+    values = list(_value_references(captures, file, Scopes(spans), syntax, functions))
+    references = functions.references() if functions is not None else facts.references
+    return msgspec.structs.replace(facts, references=(*references, *calls, *values))
+
+
+def _value_references(
+    captures: Captures, file: FileNames, scopes: Scopes, syntax: Syntax, functions: GivenFunctions | None
+) -> Iterator[Reference]:
+    """Yield the references of kind `value`; add the functions to `functions`, unnamed ones too."""
+    tokens = [token for token in captures.get("token", ()) if is_passed(token)]
+    among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
+    unnamed = captures.get("function", []) if functions is not None else []
+    functions_at = {function.byte_range for function in unnamed}
+    nodes, last_start = [*captures.get("value", ()), *tokens, *unnamed], -1
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
+        if functions is not None and node.byte_range in functions_at:
+            functions.add(node, "", scopes.around(node.start_byte))
+            continue
         if node.start_byte == last_start:
             continue  # two patterns matched it, or it begins the last one
         last_start = node.start_byte
@@ -65,10 +84,12 @@ def value_references(
             row, column = at.start_point
             type_count = TYPE_ONLY if _is_constructor(node) else 0
             yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
+            if functions is not None and not type_count:
+                functions.add(node, chain, scope)
 
 
 def value_query(grammar: Grammar, syntax: Syntax) -> Query:
-    """Return the query of `value_references`."""
+    """Return the query of `with_values`."""
     return query_of(grammar, syntax.package, syntax.values or syntax.queries, "values")
 
 

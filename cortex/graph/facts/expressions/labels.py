@@ -21,6 +21,8 @@ _WORDS = frozenset({"func", "init", _SUBSCRIPT})
 _OPTIONAL, _MANY = "=", "*"
 #: the label of a parameter or an argument without one
 _NONE = "_"
+#: stands for every label
+ANY_LABEL = ""
 #: marks of arguments, without their values: labelled, unlabelled, trailing closure
 LABELLED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
 #: the mark after the labels of a function that is named in full, `disk.save(to:quick:)`
@@ -60,6 +62,22 @@ def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
         label = argument.child_by_field_name("name")
         labels.append(BARE if label is None else text_of(label) + LABELLED)
     return (*labels, *(BLOCK,) * closures)
+
+
+def first_label(passed: Sequence[str]) -> str:
+    """Return the label of a call's first argument."""
+    return passed[0].removesuffix(LABELLED) if passed[0] not in (BARE, BLOCK) else _NONE
+
+
+def first_labels(flags: Sequence[str]) -> list[str]:
+    """Return the labels that the first argument of a function may have, in order."""
+    labels: dict[str, None] = {}
+    for entry in ",".join(flag.removeprefix(LABELS) for flag in flags if flag.startswith(LABELS)).split(","):
+        if entry:
+            labels[entry.rstrip(_OPTIONAL + _MANY)] = None
+        if entry[-1:] not in (_OPTIONAL, _MANY):
+            break
+    return list(labels)
 
 
 def accepts(flag: str, passed: Sequence[str]) -> bool:

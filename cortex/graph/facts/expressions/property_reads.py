@@ -41,7 +41,7 @@ def with_property_reads(
     root: Node, facts: Facts, spans: Sequence[tuple[int, int]], rules: Rules, syntax: Syntax
 ) -> Facts:
     """Return the facts with the references of kind PROPERTY, and RUNNING accessors marked. `spans`
-    as in `value_references`.
+    as in `with_values`.
     """
     properties = {
         definition.name.strip(ACCESSOR): definition.line

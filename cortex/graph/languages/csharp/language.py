@@ -56,6 +56,7 @@ CSHARP = Language(
         overloads=True,
         type_arguments=True,
         partial_types=True,
+        functions_as="type",
     ),
     syntax=Syntax(
         package=__package__,

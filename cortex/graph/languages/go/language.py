@@ -19,6 +19,7 @@ GO = Language(
         (".go",),
         platform_methods=read_names(__package__, "methods"),
         structural="exact",
+        functions_as="type",
         conditional_files=True,
         types_in_one_file=True,
         twins=True,

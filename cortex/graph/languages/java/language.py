@@ -7,6 +7,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.generics import constructed_type, parameters_flag
+from cortex.graph.facts.facts import ABSTRACT
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM, read_names
@@ -18,7 +19,10 @@ from cortex.graph.resolution.types.plain_types import BOXES
 
 
 def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
-    return parameters_flag(node)
+    around = node.parent
+    is_promised = around is not None and around.type == "interface_body" and node.type == "method_declaration"
+    is_abstract = is_promised and node.child_by_field_name("body") is None
+    return (*parameters_flag(node), *(ABSTRACT,) * is_abstract)
 
 
 #: results of methods of Java's library, on any receiver
@@ -62,6 +66,8 @@ JAVA = Language(
         platform_methods=read_names(__package__, "methods"),
         exact_arguments=True,
         positional_arguments=True,
+        functions_as="method",
+        public_parameters=True,
     ),
     syntax=Syntax(
         package=__package__,
@@ -70,7 +76,7 @@ JAVA = Language(
         value_types=(constructed_type,),
         flags=_flags,
         counts=True,
-        values_hold=b"::",
+        values_hold=(b"::", b"->"),
         names=frozenset({"identifier", "type_identifier", "this", "super"}),
         members={
             "field_access": ("object", "field"),

@@ -69,6 +69,7 @@ KOTLIN = Language(
         written_in_types=True,
         hidden_parameters=True,
         public_parameters=True,
+        functions_as="method",
     ),
     syntax=Syntax(
         package=__package__,
@@ -94,7 +95,7 @@ KOTLIN = Language(
         reads_properties=True,
         extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},
         counts=True,
-        values_hold=b"::",
+        values_hold=(b"::",),
         names=frozenset({"identifier", "this_expression", "super_expression"}),
         members={"navigation_expression": ("0", "-1")},
         calls={"call_expression": "0"},

@@ -9,7 +9,7 @@ from cortex.graph.facts.declared.generics import parameters_flag
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of, union_link
 from cortex.graph.facts.expressions.kotlin_values import KOTLIN_TEXTS, branch_chains
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import MANY
+from cortex.graph.facts.facts import ABSTRACT, MANY
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.languages.defaults import with_default
 
@@ -67,8 +67,18 @@ def parameter_type(name: Node, declared: str) -> str:
 def flags(node: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
     """Return the flags of a definition: its extended type, its platforms, its type parameters."""
     if node.type in ("function_declaration", "property_declaration"):
-        return (*kotlin_flags(node, receiver, scope), *parameters_flag(node))
+        own_flags = (*kotlin_flags(node, receiver, scope), *parameters_flag(node))
+        return (*own_flags, *(ABSTRACT,) * _is_abstract(node))
     return (*platform_flags(node), *parameters_flag(node))
+
+
+def _is_abstract(node: Node) -> bool:
+    """Return True for a function without a body in an interface."""
+    body = node.parent if node.type == "function_declaration" else None
+    around = body.parent if body is not None else None
+    if around is None or any(child.type == "function_body" for child in node.children):
+        return False
+    return any(child.type == "interface" for child in around.children)
 
 
 def text_type(value: Node) -> str:

@@ -65,6 +65,7 @@ PYTHON = Language(
         self_names=frozenset(),
         fixtures=True,
         first_parameter=True,
+        functions_as="__call__",
     ),
     syntax=Syntax(
         package=__package__,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
 from cortex.graph.languages.defaults import read_names
@@ -35,6 +36,7 @@ JAVASCRIPT = Language(
         platform_methods=read_names(__package__, "methods"),
         members_of_values=True,
         public_parameters=True,
+        functions_as=CALLED,
         renamed_calls=frozenset({"call", "apply", "default"}),
     ),
     syntax=Syntax(

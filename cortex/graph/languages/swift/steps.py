@@ -46,7 +46,7 @@ def call_extension(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
         return None
     reference, name = callee.reference, callee.name
     if own_refs := of_own_type(calls.evaluator, name, callee.receiver, callee.owners):
-        return calls.targets.edges_of_call(reference, own_refs, "receiver")
+        return calls.targets.edges_of_call(reference, [*own_refs], "receiver")
     if callee.receiver in calls.rules.self_names:
         members = where_clause_members(calls.evaluator, name, calls.path, reference.scope)
         callee.values = members or callee.values
@@ -98,7 +98,7 @@ def _subscripts(calls: Calls, reference: Reference, name: str) -> list[Ref]:
         for member in calls.evaluator.attribute(owner, name)
         if member.tag == "def"
     ]
-    refs = refs or of_own_type(calls.evaluator, name, receiver, owners)
+    refs = refs or [*of_own_type(calls.evaluator, name, receiver, owners, reference.passed)]
     return [ref for ref in dict.fromkeys(refs) if calls.targets.accepts(ref, reference)]
 
 

@@ -43,6 +43,8 @@ class Targets:
         self.extended = ExtendedCalls(project, evaluator, self.overloads, path)
         #: whether the arguments of a call decided its targets
         self.narrowed = False
+        #: the definitions that the last sure call means
+        self.called: list[Ref] = []
 
     def edges_of_call(
         self, reference: Reference, refs: list[Ref], confidence: str, *, of_receiver: bool = False
@@ -76,6 +78,7 @@ class Targets:
         )
         if len(refs) == 1 or literal or self.are_twins(refs) or self._is_conditional_choice(reference, refs):
             targets = self.extended.with_platform_variants(refs) if self._rules.platform_variants else refs
+            self.called = targets[:TWINS_MAX] if confidence != "name" else []
             for ref in targets[:TWINS_MAX]:
                 yield self._edges.call(reference, ref, confidence)
         elif len(refs) <= CANDIDATES_MAX and refs:

@@ -8,3 +8,5 @@
 (conditional_expression [(identifier) (member_access_expression)] @value)
 (cast_expression value: [(identifier) (member_access_expression)] @value)
 (lambda_expression body: [(identifier) (member_access_expression)] @value)
+[(lambda_expression) (anonymous_method_expression)] @function
+(property_declaration value: [(identifier) (member_access_expression)] @value)

@@ -5,3 +5,4 @@
 (var_spec value: (expression_list [(identifier) (selector_expression)] @value))
 (return_statement (expression_list [(identifier) (selector_expression)] @value))
 (send_statement value: [(identifier) (selector_expression)] @value)
+(func_literal) @function

@@ -1,1 +1,2 @@
 (method_reference) @value
+(lambda_expression) @function

@@ -13,3 +13,4 @@
 (lambda body: [(identifier) (attribute)] @value)
 (yield [(identifier) (attribute)] @value)
 (named_expression value: [(identifier) (attribute)] @value)
+(lambda) @function

@@ -2,3 +2,4 @@
 (as_expression . [(identifier) (member_expression)] @value)
 (satisfies_expression . [(identifier) (member_expression)] @value)
 (non_null_expression [(identifier) (member_expression)] @value)
+[(arrow_function) (function_expression)] @function
