@@ -139,9 +139,10 @@ class Writing(View):
         memory = self._memory
         others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
         if note.kind in TELLING and not written.merged:
-            for stored in memory.store.notes_by_number([written.number]):
-                for other in replaceable(memory, stored, Selection(project=self._project)):
-                    others.setdefault(other.number, other)
+            with memory.store.database.moment():
+                for stored in memory.store.notes_by_number([written.number]):
+                    for other in replaceable(memory, stored, Selection(project=self._project)):
+                        others.setdefault(other.number, other)
         return [
             {
                 "number": other.number,

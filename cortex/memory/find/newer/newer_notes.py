@@ -36,8 +36,9 @@ LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
 #: likelihood from which on the answer says that a note may be outdated, and from which on the newer
-#: one precedes the first hit
-OUTDATED, REPLACED = 0.1, 0.6
+#: one precedes the first hit, if the replacement model says so, too, and it does not end another
+#: value
+OUTDATED, REPLACED, READ_LEAST = 0.1, 0.5, -0.2
 
 Pairs = list[tuple[int, int]]
 
@@ -200,11 +201,11 @@ class NewerNotes:
     def _replaced(self, notes: Sequence[Note], pairs: Pairs, features: dict[str, Array]) -> Pairs:
         """The pairs of `replaced`."""
         of_first = [at for at, (old, _) in enumerate(pairs) if not old]
-        values = likely({name: part[of_first] for name, part in features.items()}, is_first=True)
+        first = {name: part[of_first] for name, part in features.items()}
+        is_other_end = (first["ends"] > 0) & (first["ends_shared"] == 0)
+        surely = (likely(first, is_first=True) >= REPLACED) & (first["read"] >= READ_LEAST) & ~is_other_end
         newer = [
-            notes[pairs[at][1]]
-            for at, value in zip(of_first, values.tolist(), strict=True)
-            if value >= REPLACED
+            notes[pairs[at][1]] for at, is_sure in zip(of_first, surely.tolist(), strict=True) if is_sure
         ]
         shown = sorted((note for note in newer if note in self.notes), key=lambda note: note.happened_at)
         return [(self.notes.index(note), self.notes.index(notes[0])) for note in shown]
@@ -215,7 +216,7 @@ class NewerNotes:
         for old in sorted(at for at in newer if at < LOOKED_AT):
             best = sorted((pair for pair in newer[old] if pair[0] >= LIKELY), reverse=True)[:LIKELY_EACH]
             behind = self.notes.index(notes[old]) + 1
-            already = self.notes[: behind + len(best)]
+            already = self.notes[:behind]
             brought = [notes[new] for _, new in best if notes[new] not in already][:room]
             room -= len(brought)
             self.notes = [note for note in self.notes if note not in brought]

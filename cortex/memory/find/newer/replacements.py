@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from cortex.memory.find.newer.replacement_model import ReplacementModel
-from cortex.memory.find.newer.successors import text_of
+from cortex.memory.find.newer.statements import BODY_CHARS
 from cortex.memory.note import Note
 from cortex.system import files
 from cortex.system.arrays import Array
@@ -101,8 +101,8 @@ class Replacements:
     def read(self, newer: Note, olders: Sequence[Note]) -> Array:
         """float64 [olders]: how likely the newer note replaces each, remembered."""
         self._model, self._used = self._model or self._make(), time.monotonic()
-        text = text_of(newer)
-        values = self._model.likelihoods([(text_of(older), text) for older in olders])
+        text = _text_of(newer)
+        values = self._model.likelihoods([(_text_of(older), text) for older in olders])
         rows = np.zeros(1 + len(olders), _ROW)
         rows["newer"], rows["newer_text"] = newer.number, _text_crc(newer)
         rows["older"][1:], rows["likelihood"][1:] = [older.number for older in olders], values
@@ -137,8 +137,13 @@ class Replacements:
             self._model = None
 
 
+def _text_of(note: Note) -> str:
+    """A note as the model was trained to read it."""
+    return ". ".join(filter(None, (note.title.strip(), note.body[:BODY_CHARS].strip())))
+
+
 def _text_crc(note: Note) -> int:
-    return zlib.crc32(text_of(note).encode("utf-8", "replace"))
+    return zlib.crc32(_text_of(note).encode("utf-8", "replace"))
 
 
 def _crc(row: Array) -> int:

@@ -43,13 +43,13 @@ PROPOSED = {
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 0.17,
-    "of_older": 5.9,
-    "of_newer": -2.46,
-    "rarest": 9.48,
-    "reports": -1.15,
-    "ends": -1.34,
-    "ends_shared": 1.39,
+    "likeness": 0.32,
+    "of_older": 5.5,
+    "of_newer": -2.17,
+    "rarest": 9.44,
+    "reports": -1.16,
+    "ends": -1.29,
+    "ends_shared": 1.45,
     "read": 2.93,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
@@ -57,40 +57,40 @@ STORED = {
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": -0.53,
-    "of_older": 0.41,
-    "of_newer": -3.24,
-    "rarest": 3.42,
+    "likeness": -0.48,
+    "of_older": 0.29,
+    "of_newer": -3.07,
+    "rarest": 3.33,
     "reports": -1.05,
-    "ends": -0.91,
-    "ends_shared": 0.99,
-    "age": 3.79,
-    "near": 2.94,
-    "kept": 5.59,
-    "lost": 2.78,
-    "value": 2.42,
-    "number_lost": -1.82,
-    "read": 2.47,
+    "ends": -0.86,
+    "ends_shared": 1.02,
+    "age": 3.76,
+    "near": 3.01,
+    "kept": 5.47,
+    "lost": 2.79,
+    "value": 2.34,
+    "number_lost": -1.75,
+    "read": 2.54,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": -0.98,
-    "of_older": 3.29,
-    "of_newer": -3.82,
-    "rarest": 1.7,
+    "likeness": -0.94,
+    "of_older": 3.11,
+    "of_newer": -3.55,
+    "rarest": 1.61,
     "reports": -1.33,
-    "ends": -1.36,
-    "ends_shared": 1.19,
-    "age": 4.2,
-    "near": 1.79,
-    "kept": 2.82,
-    "lost": -0.26,
-    "value": 2.09,
-    "number_lost": -1.41,
-    "read": 2.69,
+    "ends": -1.26,
+    "ends_shared": 1.23,
+    "age": 4.09,
+    "near": 1.95,
+    "kept": 2.73,
+    "lost": -0.15,
+    "value": 2.03,
+    "number_lost": -1.4,
+    "read": 2.67,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.19, -10.2, -11.47, -7.47
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.19, -10.41, -11.52, -7.58
 
 
 @dataclass(frozen=True, slots=True)
