@@ -19,6 +19,7 @@ from cortex.embedders import open_apart
 from cortex.embedders.static import open_static
 from cortex.memory.briefings import briefing_file
 from cortex.memory.doctor import warn_of_network_folder
+from cortex.memory.find.newer.newer_notes import read_waiting
 from cortex.memory.library import Library
 from cortex.memory.note import AGENTS, Source, Trust
 from cortex.memory.operations import OPERATIONS, carry_out
@@ -247,6 +248,7 @@ class MemoryWorker:
             with self._guard(writes=False), self._tolerate_outage():
                 self._library.memory.exchange_index.catch_up()
                 self._render()
+                self._library.memory.replacements.rest()
                 if model := self._library.memory.model:
                     model.rest()
         self._copy_when_due()
@@ -259,7 +261,9 @@ class MemoryWorker:
         has_work = False
         with self._tolerate_outage():
             memory = self._library.memory
-            has_work = memory.exchange_index.has_work or self._has_to_embed()
+            has_work = (
+                memory.exchange_index.has_work or self._has_to_embed() or bool(memory.replacements.waiting)
+            )
         return PAUSE_S if self._changed or self._to_brief or has_work else CHECK_S
 
     def _has_to_embed(self) -> bool:
@@ -279,6 +283,8 @@ class MemoryWorker:
         """
         if self._library and (model := self._library.memory.model) and self._has_to_embed():
             return self._in_slices(model.steps(), writes=False)
+        if self._library and self._library.memory.replacements.waiting:
+            return self._in_slices(read_waiting(self._library.memory), writes=False)
         if self._library is None or time.monotonic() - self._last_call < self._quiet_s:
             return None
         slices = None

@@ -5,9 +5,10 @@ by weights from the others.
     scripts/train/successors.py [LIFE ...]
 
 A pair is a change of a life if its question of a change has the newer note as the right one. Prints
-the weights of all lives, and for each life left out: changes with both notes in the first five
-rows, answers that say which note may be outdated (of changes, of others), changes with the outdated
-note among the similar ones, and stores that show some.
+the weights of all lives, and for each life left out: changes, traps and aspects with the right
+note first, changes with both notes in the first five rows, answers that say which note may be
+outdated (of changes, of others), changes with the outdated note among the similar ones, and stores
+that show some.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def fit(parts: Sequence[Pairs]) -> Weights:
     return dict(zip(names, plain.round(2).tolist(), strict=True)), round(float(weights[0] - plain @ mean), 2)
 
 
-def question_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
-    """Yield the pairs of each question."""
+def question_pairs(month: memory_lives.Month) -> Iterator[tuple[Pairs, Pairs]]:
+    """Yield the pairs of each question, and those of its first hit."""
     memory, selection = month.memory, Selection(project=memory_lives.PROJECT)
     for question in month.life.questions:
         hits = memory.rank_notes(question.text, selection, memory_lives.LIMIT, 0.7, floor=True)
@@ -74,7 +75,12 @@ def question_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
             outdated = {*question.wrong, *question.right[1:]} if question.kind == "changed" else set()
             names = [month.names[note.number] for note in notes]
             changes = [names[new] == question.right[0] and names[old] in outdated for old, new in pairs]
-            yield Pairs(newer_notes.measure(memory, notes, pairs, question.text), np.array(changes))
+            features = newer_notes.measure(memory, notes, pairs, question.text)
+            first = [at for at, (old, _) in enumerate(pairs) if not old]
+            yield (
+                Pairs(features, np.array(changes)),
+                Pairs({name: values[first] for name, values in features.items()}, np.array(changes)[first]),
+            )
 
 
 def stored_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
@@ -85,20 +91,16 @@ def stored_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
         if note.kind not in TELLING:
             continue
         before = Selection(project=memory_lives.PROJECT, among=frozenset(range(1, number + 1)))
-        notes, pairs = newer_notes.older_pairs(memory, note, before)
+        notes, pairs, features = newer_notes.stored_features(memory, note, before)
         if pairs:
             changes = [month.names[notes[old].number] in outdated.get(name, ()) for old, _ in pairs]
-            yield Pairs(newer_notes.measure(memory, notes, pairs), np.array(changes))
+            yield Pairs(features, np.array(changes))
 
 
-def measure(file: Path, of_question: Weights, stored: Weights) -> list[str]:
+def measure(file: Path, weights: dict[str, Weights]) -> list[str]:
     """Return the figures of a life with these weights."""
-    settings = {
-        "QUESTION": of_question[0],
-        "QUESTION_BIAS": of_question[1],
-        "STORED": stored[0],
-        "STORED_BIAS": stored[1],
-    }
+    settings = {name: values for name, (values, _) in weights.items()}
+    settings |= {f"{name}_BIAS": bias for name, (_, bias) in weights.items()}
     with mock.patch.multiple(successors, **settings), tempfile.TemporaryDirectory() as folder:
         month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
         counts, disputes = memory_lives.measure(month, []), memory_lives.disputes(month)
@@ -106,6 +108,7 @@ def measure(file: Path, of_question: Weights, stored: Weights) -> list[str]:
     share = memory_lives.share
     return [
         file.stem,
+        *(share(counts, kind) for kind in ("changed", "trap", "aspect")),
         share(counts, "both in five", "changed of"),
         share(disputes, "changed"),
         share(disputes, "others"),
@@ -120,27 +123,26 @@ def main() -> None:
     )
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
     files = parser.parse_args().lives or sorted(memory_lives.LIVES.glob("*.txt"))
-    of_question, stored = {}, {}
+    parts: dict[str, dict[Path, list[Pairs]]] = {"QUESTION": {}, "FIRST": {}, "STORED": {}}
     for file in files:
         with tempfile.TemporaryDirectory() as folder:
             month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
-            of_question[file], stored[file] = list(question_pairs(month)), list(stored_pairs(month))
+            of_question = list(question_pairs(month))
+            parts["QUESTION"][file], parts["FIRST"][file] = map(list, zip(*of_question, strict=True))
+            parts["STORED"][file] = list(stored_pairs(month))
             month.close()
-    for name, pairs in {"QUESTION": of_question, "STORED": stored}.items():
-        weights, bias = fit([part for parts in pairs.values() for part in parts])
-        print(f"{name} = {weights}\n{name}_BIAS = {bias}")
-    rows = [
-        measure(
-            left_out,
-            *(
-                fit([p for file, parts in pairs.items() if file != left_out for p in parts])
-                for pairs in (of_question, stored)
-            ),
-        )
-        for left_out in files
-        if len(files) > 1
-    ]
-    report.print_table(("left out", "both in five", "says so", "others", "similar", "shows some"), rows)
+    for name, pairs in parts.items():
+        weights, bias = fit([part for of_life in pairs.values() for part in of_life])
+        print(f"{name} = {weights}\n{name}_BIAS = {bias}", flush=True)
+    rows = []
+    for left_out in files if len(files) > 1 else ():
+        others = {
+            name: [part for file, of_life in pairs.items() if file != left_out for part in of_life]
+            for name, pairs in parts.items()
+        }
+        rows.append(measure(left_out, {name: fit(pairs) for name, pairs in others.items()}))
+    columns = ("changed", "trap", "aspect", "both in five", "says so", "others", "similar", "shows some")
+    report.print_table(("left out", *columns), rows)
 
 
 if __name__ == "__main__":

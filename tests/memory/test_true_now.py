@@ -280,7 +280,7 @@ def test_two_rows_about_one_subject_may_disagree(library):
     store_shelves(library)
     old = library.store("Card payments go through Adyen")
     pass_weeks(library)
-    new = library.store("Card payments of the kiosk go through Stripe")
+    new = library.store("Most card payments go through Stripe")
     rows = {row["number"]: row for row in library.recall("Which provider handles card payments?")}
     assert rows[new["number"]]["may_disagree"] == [old["number"]]
     assert "newer" not in rows[old["number"]]

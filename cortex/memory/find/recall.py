@@ -14,6 +14,7 @@ from cortex.memory.find.links import Links
 from cortex.memory.find.model_vectors import ModelVectors
 from cortex.memory.find.newer.changes import arrange
 from cortex.memory.find.newer.newer_notes import NewerNotes
+from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
 from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words
@@ -99,6 +100,7 @@ class Memory:
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
+        self.replacements = Replacements(self._folder / "replacements")
         self.model = ModelVectors(self._folder / MODEL, model, self.store) if model else None
         if model is None:
             files.remove_tree(self._folder / MODEL)
@@ -191,6 +193,7 @@ class Memory:
             last = edges[-1].number
             yield
         self.catalog, self.links, self._reached = catalog, links, reached
+        self.replacements.expect_unread(catalog.live())
 
     def _take_in(self, after: int) -> Iterator[None]:
         while changes := self.store.changes_after(after, CHANGES):
@@ -222,6 +225,7 @@ class Memory:
             new = [note for note in live if notes[note.number] > self.vectors.reached.number]
             self.vectors.take(reached, new)
         self._reached = max(reached, self.reached)
+        self.replacements.expect(live)
         if self.model:
             self.model.follow(before, self.reached, live)
 
@@ -256,6 +260,7 @@ class Memory:
         erased = self.store.erase(references)
         numbers = [note.number for note in erased.notes]
         self.vectors.drop(numbers)
+        self.replacements.drop(numbers)
         if self.model:
             self.model.drop(numbers)
         self.follow()
@@ -298,6 +303,8 @@ class Memory:
         mask, branches = self.catalog.mask(selection, past_notes), selection.elsewhere[1]
         newer = NewerNotes(self, [hit.note for hit in hits], mask, query, branches, past_notes)
         arrangement = arrange(newer.notes, query, is_rare=self.words.is_rare, branches=branches)
+        for pair in newer.replaced:
+            arrangement.put_before(*pair)
         by_number = {hit.note.number: hit for hit in hits}
         rows, score = list[RecalledNote](), 0.0
         for note in (newer.notes[at] for at in arrangement.order):

@@ -9,7 +9,7 @@ from typing import Any
 from cortex.memory.answers import erasure_answer, title_rows, visible_text
 from cortex.memory.checks import warnings_of
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.newer.changes import KINDS
+from cortex.memory.find.newer.changes import TELLING
 from cortex.memory.find.newer.newer_notes import replaceable
 from cortex.memory.find.newer.statements import stems
 from cortex.memory.library.view import View
@@ -40,8 +40,6 @@ from cortex.terms.text.secrets import remove_secrets
 _SAYING = frozenset(("title", "subtitle", "body", "facts", "kind", "scope"))
 #: notes of a new note's answer that it may replace
 SIMILAR_MAX = 3
-#: kinds of notes that may tell of a change: an event ("moved to EMQX") outdates facts too
-TELLING = KINDS | {"event"}
 #: share of common stems and cosine of two bodies below which notes of one title stay two
 SAME_STEMS, SAME_COSINE = 0.1, 0.3
 
@@ -141,9 +139,10 @@ class Writing(View):
         memory = self._memory
         others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
         if note.kind in TELLING and not written.merged:
-            stored = replace(note, number=written.number)
-            for other in replaceable(memory, stored, Selection(project=self._project)):
-                others.setdefault(other.number, other)
+            with memory.store.database.moment():
+                for stored in memory.store.notes_by_number([written.number]):
+                    for other in replaceable(memory, stored, Selection(project=self._project)):
+                        others.setdefault(other.number, other)
         return [
             {
                 "number": other.number,

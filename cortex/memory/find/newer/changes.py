@@ -28,8 +28,10 @@ from cortex.memory.note import Note, Trust
 
 #: kinds of notes that a newer note can outdate
 KINDS = frozenset(("fact", "decision", "preference", "goal"))
+#: kinds of notes that may tell of a change: an event ("moved to EMQX") outdates facts too
+TELLING = KINDS | {"event"}
 #: authors whose notes precede no note of others
-_FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
+FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
 #: share of the shorter title's stems from which on a change without the whole subject is a dispute
 DISPUTED = 0.5
 #: the same share without light words, from which on two notes of one subject state the same or
@@ -210,7 +212,7 @@ def _is_outdated(newer: Note, older: Note, question: Question) -> bool:
 
 def _is_foreign(newer: Note, older: Note) -> bool:
     """Whether the newer note is a stranger's and the older one is not."""
-    return newer.source.trust in _FOREIGN and older.source.trust not in _FOREIGN
+    return newer.source.trust in FOREIGN and older.source.trust not in FOREIGN
 
 
 def _is_of_branch(newer: Note, older: Note, branches: Collection[str]) -> bool:

@@ -4,15 +4,16 @@ that a new one may replace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from cortex.memory.find.catalog import Catalog, Selection
-from cortex.memory.find.newer.changes import KINDS, may_follow
-from cortex.memory.find.newer.successors import STORED, features_of, likely, reading_of, text_of
+from cortex.memory.find.newer.changes import FOREIGN, KINDS, TELLING, may_follow
+from cortex.memory.find.newer.replacements import Replacements
+from cortex.memory.find.newer.successors import STORED, features_of, likely, log_odds, reading_of, text_of
 from cortex.memory.find.vectors import Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -25,14 +26,19 @@ from cortex.system.arrays import Array
 LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 4
 #: notes with one of the stems that are read; nearest notes of which BY_VECTOR may be newer
 READ, NEAREST = 60, 12
+#: likelihood by words and meaning from which on the replacement model reads an older note when one
+#: is stored, and at most so many
+PROPOSED, READ_EACH = 0.01, 8
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
 #: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
 #: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
-#: likelihood from which on the answer says that a note may be outdated
-OUTDATED = 0.1
+#: likelihood from which on the answer says that a note may be outdated, and from which on the newer
+#: one precedes the first hit, if the replacement model says so, too, and it does not end another
+#: value
+OUTDATED, REPLACED, READ_LEAST = 0.1, 0.5, -0.2
 
 Pairs = list[tuple[int, int]]
 
@@ -44,6 +50,7 @@ class Indexes(Protocol):
     catalog: Catalog
     words: Words
     vectors: Vectors
+    replacements: Replacements
 
 
 def newer_pairs(
@@ -66,7 +73,8 @@ def newer_pairs(
         def is_newer(number: int, note: Note = note) -> bool:
             return bool((happened[number], number) > (note.happened_at, note.number))
 
-        candidates = _of_stems(memory, note, mask, is_newer)
+        candidates = [number for number in memory.replacements.newer_than(note.number) if mask[number]]
+        candidates += _of_stems(memory, note, mask, is_newer)
         candidates += [number for number, _ in near if is_newer(number)][:BY_VECTOR]
         by_hit[at] = [number for number in candidates if number not in past_notes]
     places = {note.number: at for at, note in enumerate(notes)}
@@ -86,13 +94,43 @@ def newer_pairs(
 
 
 def replaceable(memory: Indexes, note: Note, selection: Selection) -> list[Note]:
-    """The notes of the selection that a new note may replace, the likeliest first."""
-    notes, pairs = older_pairs(memory, note, selection)
+    """The notes of the selection that a new note may replace, the likeliest first. The replacement
+    model reads those that words and meaning propose; what it says is kept for answers.
+    """
+    notes, pairs, features = stored_features(memory, note, selection)
     if not pairs:
         return []
-    values = likely(measure(memory, notes, pairs)).tolist()
-    best = sorted(zip(values, (old for old, _ in pairs), strict=True), reverse=True)
+    best = sorted(zip(likely(features).tolist(), (old for old, _ in pairs), strict=True), reverse=True)
     return [notes[old] for value, old in best if value >= SIMILAR]
+
+
+def stored_features(
+    memory: Indexes, note: Note, selection: Selection
+) -> tuple[list[Note], Pairs, dict[str, Array]]:
+    """A new note and older ones of the selection that it may replace, pairs of indices, and the
+    features of each pair, as read by the replacement model.
+    """
+    notes, pairs = older_pairs(memory, note, selection)
+    features = measure(memory, notes, pairs) if pairs else {}
+    proposed = likely(features) if pairs else np.zeros(0)
+    best = [
+        at for at in np.argsort(-proposed, kind="stable")[:READ_EACH].tolist() if proposed[at] >= PROPOSED
+    ]
+    read = memory.replacements.read(note, [notes[pairs[at][0]] for at in best])
+    features = {name: values[best] for name, values in features.items()} | {"read": log_odds(read)}
+    return notes, [pairs[at] for at in best], features
+
+
+def read_waiting(memory: Indexes) -> Generator[None, None, None]:
+    """Have the replacement model read the notes that wait for it, the newest first, one a step."""
+    while memory.replacements.waiting:
+        number = memory.replacements.waiting.pop()
+        for note in memory.store.notes_by_number([number]):
+            if note.kind in TELLING and note.state == "active" and note.source.trust not in FOREIGN:
+                stored_features(memory, note, Selection(project=note.project))
+            else:
+                memory.replacements.read(note, ())
+        yield
 
 
 def older_pairs(memory: Indexes, note: Note, selection: Selection) -> tuple[list[Note], Pairs]:
@@ -105,7 +143,7 @@ def older_pairs(memory: Indexes, note: Note, selection: Selection) -> tuple[list
     numbers += [number for number, _ in near if mask[number]][:BY_VECTOR]
     others = memory.store.notes_by_number(list(dict.fromkeys(numbers)))
     notes = [note, *(other for other in others if other.scope == note.scope)]
-    return notes, [(at, 0) for at in range(1, len(notes))]
+    return notes, [(at, 0) for at in range(1, len(notes)) if may_follow(note, notes[at], ())]
 
 
 def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], bool]) -> list[int]:
@@ -122,12 +160,17 @@ def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str 
     numbers = [note.number for note in notes]
     likeness = memory.vectors.likenesses(numbers)
     near = memory.vectors.likenesses_to(question, numbers) if question else None
-    return features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
+    features = features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
+    if question:
+        read = [memory.replacements.likelihood(notes[old], notes[new]) for old, new in pairs]
+        features["read"] = log_odds(np.array(read))
+    return features
 
 
 class NewerNotes:
     """The rows of an answer with newer notes beside those that they may outdate: `notes`, and
-    `outdated`: {number of a newer note: numbers of the older ones}.
+    `outdated`: {number of a newer note: numbers of the older ones}; `replaced`: pairs of indices in
+    `notes`, a newer note and the first hit, which it very likely replaces, the newest last.
     """
 
     def __init__(  # noqa: PLR0917
@@ -141,6 +184,7 @@ class NewerNotes:
     ) -> None:
         self.notes = list(hits)
         self.outdated: dict[int, list[int]] = {}
+        self.replaced: Pairs = []
         notes, pairs = newer_pairs(memory, hits, mask, branches, past_notes)
         if not pairs:
             return
@@ -152,6 +196,19 @@ class NewerNotes:
             likelihoods = np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))
         self._bring(notes, _by_older(pairs, likelihoods))
         self._say(notes, _by_older(pairs, values))
+        self.replaced = self._replaced(notes, pairs, features)
+
+    def _replaced(self, notes: Sequence[Note], pairs: Pairs, features: dict[str, Array]) -> Pairs:
+        """The pairs of `replaced`."""
+        of_first = [at for at, (old, _) in enumerate(pairs) if not old]
+        first = {name: part[of_first] for name, part in features.items()}
+        is_other_end = (first["ends"] > 0) & (first["ends_shared"] == 0)
+        surely = (likely(first, is_first=True) >= REPLACED) & (first["read"] >= READ_LEAST) & ~is_other_end
+        newer = [
+            notes[pairs[at][1]] for at, is_sure in zip(of_first, surely.tolist(), strict=True) if is_sure
+        ]
+        shown = sorted((note for note in newer if note in self.notes), key=lambda note: note.happened_at)
+        return [(self.notes.index(note), self.notes.index(notes[0])) for note in shown]
 
     def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
         """Put the likeliest newer notes of the first hits right behind them."""
@@ -159,7 +216,7 @@ class NewerNotes:
         for old in sorted(at for at in newer if at < LOOKED_AT):
             best = sorted((pair for pair in newer[old] if pair[0] >= LIKELY), reverse=True)[:LIKELY_EACH]
             behind = self.notes.index(notes[old]) + 1
-            already = self.notes[: behind + len(best)]
+            already = self.notes[:behind]
             brought = [notes[new] for _, new in best if notes[new] not in already][:room]
             room -= len(brought)
             self.notes = [note for note in self.notes if note not in brought]

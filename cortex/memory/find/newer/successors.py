@@ -22,15 +22,17 @@ from cortex.system.arrays import Array
 #: deviations of a cosine, and days between two notes, that count as 1
 SURE_DEVIATIONS, LONG_DAYS = 6.0, 60.0
 DAY_MS = 86_400_000
+#: log-odds of the replacement model that count as 1
+SURE_ODDS = 5.0
 #: kinds of notes that mostly report what happened
 _REPORTS = frozenset(("event", "observation"))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b")
 
-#: feature of two notes → its weight, when one is stored. likeness: of meaning; of_older, of_newer:
-#: shared stems, as a share of either by rarity; rarest: the rarest shared stem; reports: the newer
-#: one is a report; ends: the newer one says that something is no longer so;
+#: feature of two notes → its weight, before the replacement model reads them. likeness: of meaning;
+#: of_older, of_newer: shared stems, as a share of either by rarity; rarest: the rarest shared stem;
+#: reports: the newer one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
-STORED = {
+PROPOSED = {
     "likeness": 0.56,
     "of_older": 8.09,
     "of_newer": -1.43,
@@ -39,27 +41,56 @@ STORED = {
     "ends": -1.33,
     "ends_shared": 2.09,
 }
+#: the same with what the model says, when one is stored. read: its log-odds
+STORED = {
+    "likeness": 0.32,
+    "of_older": 5.5,
+    "of_newer": -2.17,
+    "rarest": 9.44,
+    "reports": -1.16,
+    "ends": -1.29,
+    "ends_shared": 1.45,
+    "read": 2.93,
+}
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 0.15,
-    "of_older": 1.57,
-    "of_newer": -2.99,
-    "rarest": 4.85,
-    "reports": -1.43,
-    "age": 4.3,
-    "ends": -1.02,
-    "ends_shared": 1.85,
-    "near": 2.19,
-    "kept": 5.84,
-    "lost": 1.45,
-    "value": 2.44,
-    "number_lost": -2.89,
+    "likeness": -0.48,
+    "of_older": 0.29,
+    "of_newer": -3.07,
+    "rarest": 3.33,
+    "reports": -1.05,
+    "ends": -0.86,
+    "ends_shared": 1.02,
+    "age": 3.76,
+    "near": 3.01,
+    "kept": 5.47,
+    "lost": 2.79,
+    "value": 2.34,
+    "number_lost": -1.75,
+    "read": 2.54,
+}
+#: the same for pairs whose older note is the first hit
+FIRST = {
+    "likeness": -0.94,
+    "of_older": 3.11,
+    "of_newer": -3.55,
+    "rarest": 1.61,
+    "reports": -1.33,
+    "ends": -1.26,
+    "ends_shared": 1.23,
+    "age": 4.09,
+    "near": 1.95,
+    "kept": 2.73,
+    "lost": -0.15,
+    "value": 2.03,
+    "number_lost": -1.4,
+    "read": 2.67,
 }
 #: constant terms
-STORED_BIAS, QUESTION_BIAS = -9.19, -13.92
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.19, -10.41, -11.52, -7.58
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +113,22 @@ def text_of(note: Note) -> str:
     return f"{note.title}. {note.body[:BODY_CHARS]}"
 
 
-def likely(features: dict[str, Array]) -> Array:
+def likely(features: dict[str, Array], *, is_first: bool = False) -> Array:
     """float64 [pairs]: the likelihood that the newer note of a pair tells what became of the older
-    one, and for features with a question, of what that asks for.
+    one, and for features with a question, of what that asks for; `is_first`: the older ones are the
+    first hit.
     """
-    weights, bias = (QUESTION, QUESTION_BIAS) if "near" in features else (STORED, STORED_BIAS)
+    weights, bias = (FIRST, FIRST_BIAS) if is_first else (QUESTION, QUESTION_BIAS)
+    if "near" not in features:
+        weights, bias = (STORED, STORED_BIAS) if "read" in features else (PROPOSED, PROPOSED_BIAS)
     values: Array = 1 / (1 + np.exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
     return values
+
+
+def log_odds(likelihoods: Array) -> Array:
+    """float64 [n]: the feature "read" of likelihoods, 0 for an even chance and at most 1."""
+    odds: Array = np.clip(np.log((likelihoods + 1e-9) / (1 - likelihoods + 1e-9)) / SURE_ODDS, -1.0, 1.0)
+    return odds
 
 
 def features_of(  # noqa: PLR0917

@@ -1,0 +1,150 @@
+"""The replacement model, and the file of what it read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.memory.find.newer.newer_notes import read_waiting
+from cortex.memory.find.newer.replacement_model import MODEL_DIR, ReplacementModel, WordPieces
+from cortex.memory.find.newer.replacements import Replacements
+from cortex.memory.find.recall import Memory
+from cortex.memory.library import Library
+from cortex.memory.note import Note
+from cortex.system.errors import Damaged
+from tests.memory.small_memory import open_small
+
+OLD = Note(title="Releases are shipped by running Ansible from the bastion", number=1)
+NEW = Note(title="Argo CD ships our releases since Monday", number=2)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ReplacementModel()
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (
+            "Releases are shipped by running Ansible from the bastion",
+            "Argo CD ships our releases since Monday",
+        ),
+        (
+            "The API allows 100 requests per minute",
+            "The limit of the API was raised to 500 requests per minute",
+        ),
+        ("Emergency calls go to Dr. Brandt", "Dr. Silva takes the emergency calls"),
+        ("Invoices are mailed through Postfix", "Mailgun delivers the invoices"),
+    ],
+)
+def test_another_value_of_one_subject_replaces_a_note(model, older, newer):
+    assert model.likelihoods([(older, newer)])[0] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (
+            "Releases are shipped by running Ansible from the bastion",
+            "Ansible playbooks are kept in the folder ops",
+        ),
+        ("Production runs on Postgres 14", "Staging moved to Postgres 16"),
+        ("The API allows 100 requests per minute", "A hundred requests per minute is what the API allows"),
+        ("We deploy on Fridays", "Somebody asked whether we should deploy on Mondays"),
+    ],
+)
+def test_another_subject_aspect_or_wording_replaces_none(model, older, newer):
+    assert model.likelihoods([(older, newer)])[0] < 0.3
+
+
+def test_a_pair_is_read_alike_alone_and_among_others(model):
+    pairs = [
+        (OLD.title, NEW.title),
+        ("", ""),
+        ("Ünïcode façade 漢字 🎺", "naïve (½) test"),
+        ("word " * 300, "x" * 500),
+        (NEW.title, OLD.title),
+    ] * 4
+    together, alone = model.likelihoods(pairs), [model.likelihoods([pair])[0] for pair in pairs]
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    assert ((together >= 0) & (together <= 1)).all()
+    assert not len(model.likelihoods([]))
+
+
+def test_words_are_cut_into_the_longest_pieces():
+    pieces = WordPieces(["[UNK]", "un", "##like", "##ly", "##l", "na", "##ive", "-", "$"])
+    assert pieces.read("Unlikely naïve-UNLIKELY $") == [1, 2, 3, 5, 6, 7, 1, 2, 3, 8]
+    assert pieces.read("xyz " + "un" * 60) == [0, 0]
+    assert pieces.read("") == []
+
+
+def test_missing_weights_are_a_clear_error(tmp_path):
+    (tmp_path / "model.json").write_bytes((MODEL_DIR / "model.json").read_bytes())
+    with pytest.raises(Damaged, match="install Cortex again"):
+        ReplacementModel(tmp_path)
+
+
+def test_what_was_read_is_kept_and_lapses_with_the_texts(tmp_path):
+    first = Replacements(tmp_path)
+    [value] = first.read(NEW, [OLD])
+    for replacements in (first, Replacements(tmp_path)):
+        assert replacements.likelihood(OLD, NEW) == pytest.approx(value, abs=1e-6)
+        assert replacements.newer_than(1) == [2]
+        assert replacements.likelihood(NEW, OLD) == 0
+        assert replacements.likelihood(OLD, replace(NEW, title="Lunch is at noon")) == 0
+        assert replacements.likelihood(replace(OLD, body="Not on Fridays."), NEW) == 0
+        replacements.expect([NEW, replace(OLD, number=3)])
+        assert replacements.waiting == [3]
+        replacements.expect([replace(NEW, title="Lunch is at noon")])
+        assert replacements.waiting == [2, 3]
+
+
+def test_a_damaged_row_and_a_dropped_note_leave_the_others(tmp_path):
+    whole = Replacements(tmp_path)
+    whole.read(NEW, [OLD])
+    others = [replace(OLD, number=11), replace(NEW, number=12)]
+    whole.read(others[1], others[:1])
+    raw = whole.path.read_bytes()
+    whole.path.write_bytes(raw[:-3])
+    cut = Replacements(tmp_path)
+    assert cut.newer_than(1) == [2]
+    cut.expect_unread([2, 12])
+    assert cut.path.stat().st_size < len(raw)
+    whole.path.write_bytes(raw)
+    whole.drop([1])
+    for replacements in (whole, Replacements(tmp_path)):
+        assert replacements.newer_than(1) == []
+        assert replacements.newer_than(11) == [12]
+
+
+def test_a_changed_fact_comes_first_without_a_word_of_change(data):
+    with open_small(data) as library:
+        library.store("Emergency calls at night go to Dr. Brandt")
+        library.store("Dr. Silva takes the emergency calls at night")
+        library.store("Emergency calls by day go to the front desk")
+        first, second = library.recall("Who gets emergency calls at night?")[:2]
+        assert (first["title"], second["title"]) == (
+            "Dr. Silva takes the emergency calls at night",
+            "Emergency calls at night go to Dr. Brandt",
+        )
+        assert library.node(second["number"])["state"] == "active"
+
+
+def test_notes_whose_readings_are_lost_are_read_in_the_background(data):
+    with open_small(data) as library:
+        old = library.store("Emergency calls at night go to Dr. Brandt")["number"]
+        new = library.store("Dr. Silva takes the emergency calls at night")["number"]
+        assert library.memory.replacements.newer_than(old) == [new]
+    for file in data.rglob("read.rows"):
+        file.unlink()
+    memory = Memory(data, open_static())
+    with Library(memory, project="here"):
+        assert memory.replacements.newer_than(old) == []
+        for _ in read_waiting(memory):
+            pass
+        assert memory.replacements.newer_than(old) == [new]
+        assert not memory.replacements.waiting
