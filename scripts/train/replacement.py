@@ -202,10 +202,10 @@ def tensors(pairs: Sequence[Pair], pieces: WordPieces) -> tuple[torch.Tensor, to
 
 
 def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, seed: int) -> None:
-    draw, held = random.Random(seed), len(examples) // 14
+    draw, test_count = random.Random(seed), len(examples) // 14
     order = list(range(len(examples)))
     draw.shuffle(order)
-    held_out = list(examples.pairs(order[:held], draw))
+    held_out = list(examples.pairs(order[:test_count], draw))
     decayed = [weight for weight in reader.parameters() if weight.dim() > 1]
     others = [weight for weight in reader.parameters() if weight.dim() == 1]
     optimizer = torch.optim.AdamW(
@@ -213,7 +213,7 @@ def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, s
     )
     step, steps = 0, 0
     for epoch in range(epochs):
-        parts = batches(list(examples.pairs(order[held:], draw)), draw)
+        parts = batches(list(examples.pairs(order[test_count:], draw)), draw)
         steps = steps or epochs * len(parts)
         for part in parts:
             rate = RATE * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)

@@ -1,4 +1,4 @@
-"""The replacement model, and the file of what it read."""
+"""The replacement model, and the file of its readings."""
 
 from __future__ import annotations
 
@@ -104,19 +104,19 @@ def test_what_was_read_is_kept_and_lapses_with_the_texts(tmp_path):
 
 
 def test_a_damaged_row_and_a_dropped_note_leave_the_others(tmp_path):
-    whole = Replacements(tmp_path)
-    whole.read(NEW, [OLD])
+    first = Replacements(tmp_path)
+    first.read(NEW, [OLD])
     others = [replace(OLD, number=11), replace(NEW, number=12)]
-    whole.read(others[1], others[:1])
-    raw = whole.path.read_bytes()
-    whole.path.write_bytes(raw[:-3])
+    first.read(others[1], others[:1])
+    raw = first.path.read_bytes()
+    first.path.write_bytes(raw[:-3])
     cut = Replacements(tmp_path)
     assert cut.newer_than(1) == [2]
     cut.expect_unread([2, 12])
     assert cut.path.stat().st_size < len(raw)
-    whole.path.write_bytes(raw)
-    whole.drop([1])
-    for replacements in (whole, Replacements(tmp_path)):
+    first.path.write_bytes(raw)
+    first.drop([1])
+    for replacements in (first, Replacements(tmp_path)):
         assert replacements.newer_than(1) == []
         assert replacements.newer_than(11) == [12]
 

@@ -57,6 +57,9 @@ ALLOWED = {
     ("cortex.embedders.shipped", "(folder / 'model.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "(folder / 'vocab.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "np.load"): PACKAGE,
+    ("cortex.memory.find.newer.replacement_model", "(folder / 'model.json').read_bytes"): PACKAGE,
+    ("cortex.memory.find.newer.replacement_model", "(folder / 'vocab.json').read_bytes"): PACKAGE,
+    ("cortex.memory.find.newer.replacement_model", "np.load"): PACKAGE,
     (
         "cortex.generation.segments.packing",
         "resources.files('cortex.generation').joinpath('json.dict').read_bytes",

@@ -58,10 +58,10 @@ class Replacements:
             return np.zeros(0, _ROW)
         rows = np.frombuffer(raw, _ROW, len(raw) // _ROW.itemsize)
         damaged = [at for at, row in enumerate(rows) if row["crc"] != _crc(row)][:1]
-        whole = rows[: damaged[0]] if damaged else rows
-        if len(whole) * _ROW.itemsize < len(raw):
-            files.replace(self.path, whole.tobytes())
-        return whole
+        good = rows[: damaged[0]] if damaged else rows
+        if len(good) * _ROW.itemsize < len(raw):
+            files.replace(self.path, good.tobytes())
+        return good
 
     def _load(self, rows: Array) -> None:
         for row in rows:
