@@ -9,7 +9,9 @@ import pytest
 
 from cortex.embedders import open_apart
 from cortex.memory.find import model_vectors
+from cortex.memory.find.catalog import Selection
 from cortex.memory.find.model_vectors import STEP_NOTES
+from cortex.memory.find.ranking import LONE_WEIGHTS, WEIGHTS
 from cortex.memory.library import Library, finish
 from cortex.memory.serving import open_worker
 from cortex.settings.config import Config
@@ -17,9 +19,6 @@ from cortex.settings.data import MODEL, DataFolder
 from cortex.settings.table import Embedding
 from ipc.messages import MemoryCall
 from tests.embedders.conftest import models  # noqa: F401 - a fixture
-
-#: words that the built-in model does not relate, and the written model maps to one vector
-QUESTION, ANSWER = "How are json payloads handled?", "json parse"
 
 
 @pytest.fixture
@@ -247,3 +246,24 @@ def test_the_worker_embeds_between_calls_and_reports_the_state(tmp_path, models)
         assert (state["answers"], state["embedded"], state["missing"]) == (True, 1, 0)
     finally:
         worker.close()
+
+
+def test_meaning_by_a_model_outweighs_words_for_a_note_of_no_session(open_memory):
+    library = open_memory()
+    fill(library, 30)
+    library.import_records(
+        [
+            {"note": {"title": "json parse"}},
+            {"note": {"title": "json parse again", "source": {"session": "walk"}}},
+        ]
+    )
+    finish(library.memory.model.steps())
+    hits = library.memory.rank_notes("json parse", Selection(), 40, 1.0)
+    titles = {
+        note.number: note.title for note in library.memory.store.notes_by_number([hit.number for hit in hits])
+    }
+    assert [titles[hit.number] for hit in hits[:2]] == ["json parse", "json parse again"]
+    lone, of_session = (hit.parts for hit in hits[:2])
+    assert lone["alone"] > 1.5 * of_session["alone"] > 0
+    assert 0 < 2 * lone["words"] < of_session["words"] + lone["words"]
+    assert sum(LONE_WEIGHTS.values()) == pytest.approx(sum(WEIGHTS.values()))

@@ -32,6 +32,8 @@ WEIGHTS = {
     "alone": 0.08,
     "opens": 0.05,
 }
+#: the same for notes of no session, if a model of sentences tells their meaning
+LONE_WEIGHTS = WEIGHTS | {"words": 0.08, "window": 0.09, "session": 0.04, "meaning": 0.42, "alone": 0.17}
 #: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
 #: distance
 NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
@@ -251,7 +253,9 @@ def rank(  # noqa: PLR0917
             similar = _with_far(similar, far, lanes, catalog, now)
         near = _spread(reached, worth, len(catalog["there"]))[similar.numbers]
     none = np.zeros(len(near))
-    alike = alpha * sum((WEIGHTS[lane] * values for lane, values in similar.lanes.items()), none)
+    lone = (catalog["session"][similar.numbers] == 0) & (lanes.cosines.hit > 0)
+    weights = {lane: alpha * np.where(lone, LONE_WEIGHTS[lane], weight) for lane, weight in WEIGHTS.items()}
+    alike = sum((weights[lane] * values for lane, values in similar.lanes.items()), none)
     fitting, lifts = (sum(factors.values(), none + 1.0) for factors in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
     candidates = np.flatnonzero(similar.fits | (near > 0))
@@ -260,7 +264,7 @@ def rank(  # noqa: PLR0917
     numbers = similar.numbers[candidates]
     order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[candidates]))
     best = candidates[order[:limit]]
-    parts = {lane: alpha * WEIGHTS[lane] * values[best] for lane, values in similar.lanes.items()}
+    parts = {lane: (weights[lane] * values)[best] for lane, values in similar.lanes.items()}
     parts |= {name: alike[best] * by[best] for name, by in similar.fitting.items()}
     parts["graph"] = (1 - alpha) * near[best]
     base = alike[best] * fitting[best] + parts["graph"]
