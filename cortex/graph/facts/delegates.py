@@ -224,11 +224,10 @@ def template_names(node: Node) -> Iterator[tuple[str, int, str]]:
         variables = _VARIABLE.findall(pattern)
         values = words.get(variables[0], ()) if len(variables) == 1 else ("",) * (not variables)
         for value in values:
-            full_name, chain = (
-                _VARIABLE.sub(lambda _, value=value: value, text) for text in (pattern, result)
-            )
+            full_name = _VARIABLE.sub(lambda _, value=value: value, pattern)
+            called = [_VARIABLE.sub(lambda _, value=value: value, part) for part in result.split(".") if part]
             if full_name.rstrip("?!=").isidentifier():
-                yield full_name, below, chain.replace(".", "().") + "()" * bool(chain)
+                yield full_name, below, ".".join(f"{name}()" for name in called)
 
 
 def _words_around(node: Node) -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ _ARROW = "=>"
 #: results that are an instance of the receiver's actual type: in Ruby, and the receiver itself
 _MAKES_OWN = frozenset({"new", "new()"})
 #: Ruby's methods that return their receiver or a copy of it, whoever overrides them
-_COPIES = frozenset({"freeze", "dup", "clone", "itself", "tap"})
+COPIES = frozenset({"freeze", "dup", "clone", "itself", "tap"})
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
@@ -88,7 +88,7 @@ class Results:
         returns = definition.returns
         makes_own = self._project.rules(value.path).makes_by_new and (
             returns in _MAKES_OWN
-            or definition.name in _COPIES
+            or definition.name in COPIES
             or (definition.name == "new" and "super" in returns)
         )
         if returns == "self" and "static" in definition.flags:
