@@ -210,7 +210,7 @@ def _moved_place(section: str, fields: Any) -> str:
 
 
 def from_environment(environ: Mapping[str, str], table: Mapping[str, type]) -> dict[str, dict[str, Any]]:
-    """Return the settings of `table` in the environment. Raises Misconfigured for an unknown one."""
+    """Return the layer of the variables in `environ`. Raises Misconfigured for unknown ones."""
     twins = {
         f"CORTEX_{section.replace('.', '_')}_{f.name}".upper(): (section, f.name)
         for section, cls in table.items()

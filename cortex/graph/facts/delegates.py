@@ -10,14 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
-from cortex.graph.facts.expressions.chains import (
-    LITERAL,
-    UNKNOWN,
-    chain_of,
-    strip_call,
-    text_of,
-    union_link,
-)
+from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call, text_of, union_link
 from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 

@@ -44,8 +44,8 @@ def json_items(text: str, keys: Keys, items: Sequence[Any]) -> Piece | None:
 
 
 def _member_or_piece(text: str, keys: Keys, value: Any) -> tuple[Node | None, Piece | None]:
-    """Return the value of the member `keys` of the object in `text`; the piece that adds it if it is
-    missing. Raises NotUnderstoodError.
+    """Return the value of the member `keys` of the object in `text`, or the piece that adds a
+    missing one. Raises NotUnderstoodError.
     """
     if _is_blank(text):
         return None, _new_document(text, _nest(keys, value))
