@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.delegates import (
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
+from cortex.graph.facts.facts import YIELDED, Binding
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_ruby
+from cortex.graph.facts.ruby import (
     block_argument,
     class_of_call,
     default_mark,
@@ -10,10 +14,6 @@ from cortex.graph.facts.delegates import (
     result_of_operator,
     value_of_case,
 )
-from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import YIELDED, Binding
-from cortex.graph.facts.grammars import Rules, Syntax
-from cortex.graph.facts.imports import read_ruby
 from cortex.graph.languages.ruby.calls import (
     METHODS,
     call_added,

@@ -1,5 +1,5 @@
-"""Ruby: names of the methods that a class delegates or makes from words; the value that a block
-gets.
+"""Ruby: names of the methods that a class delegates or makes from words; values of a block's
+parameter, of branches, operators and expected errors; and the tests in which a value holds.
 """
 
 from __future__ import annotations
