@@ -81,6 +81,7 @@ def _imply_provider(section: str, embedding: dict[str, Any]) -> None:
 
 
 def person_layers(flags: Layer | None) -> list[tuple[str, Layer]]:
+    """Return (source, layer) of what a person sets, later ones win. Raises Misconfigured."""
     return [
         (str(user_config()), _read_user()),
         ("the environment", from_environment(os.environ, SECTIONS)),
@@ -209,6 +210,7 @@ def _moved_place(section: str, fields: Any) -> str:
 
 
 def from_environment(environ: Mapping[str, str], table: Mapping[str, type]) -> dict[str, dict[str, Any]]:
+    """Return the layer of the variables in `environ`. Raises Misconfigured for unknown ones."""
     twins = {
         f"CORTEX_{section.replace('.', '_')}_{f.name}".upper(): (section, f.name)
         for section, cls in table.items()
@@ -244,6 +246,7 @@ def _parse(text: str, kind: Any) -> Any:
 
 
 def build(section: str, kind: type, values: Mapping[str, Any], source: str) -> Any:
+    """Return the section `values` as a `kind`. Raises Misconfigured, naming the source."""
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:

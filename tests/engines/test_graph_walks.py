@@ -368,3 +368,11 @@ def test_a_call_of_an_interface_reaches_the_functions_that_are_given_for_it(conf
     _, rows = ask(worker, "path", "Shop.named", to="Shop.weight")
     assert [row["node"]["id"].rpartition(".")[2] for row in rows] == ["named", "sort", "by", "weight"]
     assert {"Shop:Shop.sort", "Shop:Shop.by"} <= {*ids(worker, "impact", "Shop.weight", depth=2)}
+
+
+@pytest.mark.parametrize("nodes", [[], [("b:Disk", "function", "b.py")]])
+def test_an_implementation_of_a_foreign_graph_is_listed(config, nodes):
+    """Graphs of other programs may have edges from names that they describe nowhere."""
+    nodes = [("a:Store", "interface", "a.py"), *nodes]
+    worker = serve_graph(config, nodes, [("b:Disk", "a:Store", "implements", "b.py")])
+    assert ids(worker, "implementations", "a:Store") == ["b:Disk"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.graph.small_graphs import calls_in, project_of
 from tests.graph.test_routes import nodes_and_edges
 
-_SHOP = """class Disk
+SHOP = """class Disk
   def on(x)
   end
 end
@@ -35,7 +35,7 @@ def test_instance_variables_set_before_each_test_are_known_in_its_file():
 end
 """
     other = 'describe Tape do\n  before do\n    @none = Tape.new\n  end\n  it "is" do\n    @disk.on 1\n  end\nend\n'
-    texts = {"shop.rb": _SHOP, "a_test.rb": test, "b_test.rb": other}
+    texts = {"shop.rb": SHOP, "a_test.rb": test, "b_test.rb": other}
     assert calls(texts, "a_test.rb") == [(3, "Disk"), (7, "Disk.on"), (8, "Disk.on")]
     assert calls(texts, "b_test.rb") == [(3, "Tape")]
 
@@ -64,7 +64,7 @@ Bare.build(2)
 
 def test_a_method_is_delegated_to_the_result_of_another():
     text = (
-        _SHOP
+        SHOP
         + """class Shop
   delegate :on, to: :disk
   def disk
@@ -79,7 +79,7 @@ Shop.new.on(1)
 
 def test_a_delegated_method_has_its_declared_name():
     text = (
-        _SHOP
+        SHOP
         + """class Shop
   delegate :on, to: :disk, prefix: true
   delegate :on, to: :disk, prefix: :hard
@@ -152,7 +152,7 @@ def test_an_alias_is_a_node_at_its_own_line():
 
 def test_a_reader_is_a_method_and_hides_no_instance_variable():
     text = (
-        _SHOP
+        SHOP
         + """class Shop
   attr_reader :disk
   attr_accessor 'size'
@@ -199,7 +199,7 @@ shop.disk = shop.late
 
 def test_a_struct_is_a_class():
     text = (
-        _SHOP
+        SHOP
         + """Point = Struct.new(:x, :y) do
   def long
     short
@@ -320,7 +320,7 @@ Store.open(2).tap { |one| one.close }
 
 def test_a_receiver_named_like_one_of_several_types_is_of_that_type():
     text = "def f(disk, old_tape, other)\n  disk.save 1\n  old_tape.save 1\n  other.save 1\nend\n"
-    texts = {"shop.rb": _SHOP.replace("on(x)", "save(x)"), "use.rb": text}
+    texts = {"shop.rb": SHOP.replace("on(x)", "save(x)"), "use.rb": text}
     assert calls(texts, "use.rb") == [(2, "Disk.save"), (3, "Tape.save"), (4, "")]
 
 

@@ -5,22 +5,12 @@ tests prepare.
 from __future__ import annotations
 
 from tests.graph.small_graphs import calls_in, project_of
-from tests.graph.test_ruby import calls
-
-_SHOP = """class Disk
-  def on(x)
-  end
-end
-class Tape
-  def on(x)
-  end
-end
-"""
+from tests.graph.test_ruby import SHOP, calls
 
 
 def test_variables_of_a_class_and_of_its_body_have_types():
     text = (
-        _SHOP
+        SHOP
         + """module Shop
   @tape = Tape.new
   def self.tape
@@ -173,7 +163,7 @@ end
 
 def test_methods_from_a_text_return_what_they_delegate_to():
     text = (
-        _SHOP
+        SHOP
         + """class Config
   def disk
     @@disk ||= Disk.new
@@ -227,7 +217,7 @@ end
 """
     on = [
         (line, name)
-        for line, name in calls({"shop.rb": _SHOP, "a_test.rb": text}, "a_test.rb")
+        for line, name in calls({"shop.rb": SHOP, "a_test.rb": text}, "a_test.rb")
         if name.endswith("on")
     ]
     assert on == [(3, "Disk.on"), (9, "Tape.on"), (15, "Tape.on"), (19, "Disk.on")]
@@ -337,7 +327,7 @@ def test_a_variable_of_a_block_in_a_module_is_no_member_of_it():
 end
 part.on 3
 """
-    edges = calls({"shop.rb": _SHOP, "a_test.rb": text}, "a_test.rb")
+    edges = calls({"shop.rb": SHOP, "a_test.rb": text}, "a_test.rb")
     assert edges == [(4, "Disk"), (5, "Disk.on"), (8, "Tape"), (9, "Tape.on")]
 
 
@@ -350,7 +340,7 @@ def test_a_constant_of_a_test_group_gives_its_variables_types():
   end
 end
 """
-    shop = f"module Shop\n{_SHOP}end\n"
+    shop = f"module Shop\n{SHOP}end\n"
     on = [name for _, name in calls({"shop.rb": shop, "a_test.rb": text}, "a_test.rb")]
     assert on == ["Shop.Disk", "Shop.Disk.on"]
 

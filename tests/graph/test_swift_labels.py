@@ -34,6 +34,8 @@ CALLS = {
     "let one = d.save(from:quick:)": 3,
     "let one = d.save(_:)": 4,
     "let one = d.save(from:)": 0,
+    "d.save(-)": 4,  # an operator as an argument
+    "d.save(from: <)": 3,
     'unknown.save(to: "a")': 2,
 }
 

@@ -41,17 +41,14 @@ OPERATOR = re.compile(
     r"|([-+*/%<>=!&|^~]{1,3}))\s*(?:\(.*)?"
 )
 #: sign → the method that defines it in Python
-_PYTHON = {
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-    "()": "call",
-    "[]": "getitem",
-}
-_PYTHON |= {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "%": "mod"}
+_PYTHON = dict(
+    zip(
+        "< <= > >= == != () [] + - * / %".split(),
+        "__lt__ __le__ __gt__ __ge__ __eq__ __ne__ __call__ __getitem__ "
+        "__add__ __sub__ __mul__ __truediv__ __mod__".split(),
+        strict=True,
+    )
+)
 _SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
@@ -66,7 +63,7 @@ def names_in(query: str) -> list[str]:
     """
     if (operator := OPERATOR.fullmatch(query)) is not None:
         sign = operator[1] or operator[2]
-        return [f"operator{sign}", sign, *(f"__{name}__" for name in (_PYTHON.get(sign),) if name)]
+        return [f"operator{sign}", sign, *filter(None, [_PYTHON.get(sign)])]
     routes = [match[0] for match in ROUTE.finditer(query)]
     matches = (match[1] or match[0] for match in _NAME.finditer(query))
     names = (name for name in matches if not (_FILE.fullmatch(name) or _ABBREVIATION.fullmatch(name)))

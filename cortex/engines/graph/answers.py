@@ -379,9 +379,10 @@ class GraphSnapshot:
 
     def _describe_given(self, step: Step, node: dict[str, Any], place: dict[str, Any]) -> dict[str, str]:
         """How a definition that is no type implements the target: as a `function` that is given, or
-        by an unnamed `value` in it; {} for a method of a type that implements it.
+        by an unnamed `value` in it; {} for a method of a type that implements it, and for a name
+        without a node.
         """
-        if int(self.graph.edges[step.edge, 0]) != step.number:
+        if "file" not in node or int(self.graph.edges[step.edge, 0]) != step.number:
             return {}
         inside = node["file"] == place["file"] and node["start_line"] <= place["line"] <= node["end_line"]
         return {"given": "value" if inside else "function"}

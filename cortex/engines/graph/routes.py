@@ -135,10 +135,7 @@ class Routes:
 
     def _has_own_handler(self, route: FullRoute) -> bool:
         """Whether a definition with a name in the file of a route handles it."""
-        names, module = (
-            [self._graph.names[number] for number in self.handlers(route)],
-            route.id.partition(":")[0],
-        )
+        names, module = map(self._graph.names.__getitem__, self.handlers(route)), route.id.partition(":")[0]
         return any(name != route.id and name.partition(":")[0] == module for name in names)
 
     def _entry_point(self, route: FullRoute) -> dict[str, str]:

@@ -27,6 +27,12 @@ BYTES_MAX = 16 << 20
 _ALLOWED, _TOOL = ("permissions", "allow"), "mcp__cortex__{}"
 #: a tool's name in an inserted text
 _NAMED_TOOL = re.compile(r'mcp__cortex__(\w+)"|[`".](cortex_\w+|code_context|find_related)[`"\]]')
+#: form of a file of settings → the function for the piece of an entry in it
+_ENTRIES: dict[str, Callable[..., pieces.Piece | None]] = {
+    "json": json_files.json_entry,
+    "toml": toml_files.toml_table,
+    "yaml": yaml_files.yaml_entry,
+}
 #: mode of a new file: others read a project's files too, and none has secrets
 _NEW = 0o644
 
@@ -144,10 +150,7 @@ def _add_server(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], 
     server = scope.server
     placed = [*command, "--project", str(root)] if agent.placeless else command
     value = server.shape(placed, reading_tools())
-    way = {"json": json_files.json_entry, "toml": toml_files.toml_table, "yaml": yaml_files.yaml_entry}[
-        server.form
-    ]
-    make = partial(way, keys=server.keys, value=value)
+    make = partial(_ENTRIES[server.form], keys=server.keys, value=value)
     return _add_piece(plan, agent, locate(server.path, root), make, server.keys)
 
 

@@ -161,7 +161,7 @@ class Rules:
     overloads: bool = False
     #: resolution substitutes type arguments for type parameters
     type_arguments: bool = False
-    #: bare names in some blocks are members of a receiver (facts/blocks.py)
+    #: bare names in some blocks are members of a receiver (expressions/blocks.py)
     blocks: bool = False
     #: functions get arguments by parameter name, as pytest's tests do
     fixtures: bool = False
@@ -224,7 +224,7 @@ class Rules:
     qualified_names: bool = False
     #: scopes may be inside others without definitions
     nested_scopes: bool = False
-    #: files belong to some builds only (resolution/builds.py)
+    #: files belong to some builds only (resolution/modules/builds.py)
     conditional_files: bool = False
     #: a folder's package may have further parts under other roots
     split_packages: bool = False

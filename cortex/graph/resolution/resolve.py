@@ -14,14 +14,7 @@ import msgspec
 
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.facts import (
-    ALIAS,
-    LITERAL_ARGUMENT,
-    OPERATOR,
-    PROPERTY,
-    Definition,
-    Reference,
-)
+from cortex.graph.facts.facts import ALIAS, LITERAL_ARGUMENT, OPERATOR, PROPERTY, Definition, Reference
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.calling.calls import ROOT_NAME, Calls
 from cortex.graph.resolution.calling.fixtures import fixture_of

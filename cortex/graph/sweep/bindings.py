@@ -7,7 +7,6 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.jsdoc import read_typedefs, type_above
-from cortex.graph.facts.delegates import delegate_name, end_of_tests
 from cortex.graph.facts.expressions.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
@@ -20,6 +19,7 @@ from cortex.graph.facts.expressions.chains import (
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
+from cortex.graph.facts.ruby import delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep

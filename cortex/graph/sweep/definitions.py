@@ -11,7 +11,6 @@ from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.comments import comment_above, read_doc
 from cortex.graph.facts.declared.flags import fixture_name, flags_of, is_of_class_itself
 from cortex.graph.facts.declared.unnamed_types import unnamed_name
-from cortex.graph.facts.delegates import template_names
 from cortex.graph.facts.expressions.chains import (
     TYPE_CHARS_MAX,
     UNKNOWN,
@@ -33,6 +32,7 @@ from cortex.graph.facts.facts import (
     Definition,
     Member,
 )
+from cortex.graph.facts.ruby import template_names
 from cortex.graph.facts.scripts import is_type_part
 from cortex.graph.sweep import accessors, scopes, script, signatures
 from cortex.graph.sweep.bases import read_unnamed_bases

@@ -10,12 +10,12 @@ from tree_sitter import Node
 
 from cortex.graph.facts.declared.comments import Comments
 from cortex.graph.facts.declared.jsdoc import doc_above
-from cortex.graph.facts.delegates import is_configuration
 from cortex.graph.facts.expressions.arguments import CallArguments
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Member, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
+from cortex.graph.facts.ruby import is_configuration
 from cortex.graph.sweep.frames import Frame, OpenDefinition, bound_from, name_span
 from cortex.terms.kinds import CALLABLE_KINDS
 

@@ -26,14 +26,7 @@ from cortex.graph.languages.scripts.components import read_component
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.store.component_facts import add_fragments, component_facts
-from cortex.indexer.syntax.parse import (
-    NoGrammar,
-    compile_query,
-    parse,
-    repaired,
-    syntax_tree,
-    without_marks,
-)
+from cortex.indexer.syntax.parse import NoGrammar, compile_query, parse, repaired, syntax_tree, without_marks
 from cortex.indexer.syntax.repair import REPAIRED
 from cortex.indexer.syntax.source import Source
 from cortex.terms.code.components import may_hold_scripts

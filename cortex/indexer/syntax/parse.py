@@ -75,7 +75,7 @@ def parse(source: Source, language: Language) -> Outline:
     plain = without_marks(source, language)
     raw, tree = syntax_tree(plain, language)
     if plain is not source and len(text := _encode(source)) == len(raw):
-        raw = text  # signatures as they are written
+        raw = text  # all bytes keep their places: signatures as they are written
     reader = _read_tree(raw, tree, language)
     if reader.errors and language.name in REPAIRED:
         return _read_repaired(source, raw, language)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cortex.front.agents.edits.pieces import Keys, NotUnderstoodError, Piece
+from cortex.front.agents.edits.pieces import Keys, NotUnderstoodError, Piece, newline_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -22,16 +22,10 @@ def json_entry(text: str, keys: Keys, value: Any) -> Piece | None:
 
     Raises NotUnderstoodError, also if the member has another value.
     """
-    if _is_blank(text):
-        return _new_document(text, _nest(keys, value))
-    node, depth = _parse_json(text), 0
-    while (member := _find_member(node, keys[depth])) is not None:
-        if depth == len(keys) - 1:
-            if _json_value(member) == value:
-                return None
-            raise NotUnderstoodError(f'it has another "{keys[depth]}" already')
-        node, depth = _require_object(member, keys[depth]), depth + 1
-    return _insert_member(text, node, depth, _nest(keys[depth:], value))
+    member, piece = _member_or_piece(text, keys, value)
+    if member is not None and _json_value(member) != value:
+        raise NotUnderstoodError(f'it has another "{keys[-1]}" already')
+    return piece
 
 
 def json_items(text: str, keys: Keys, items: Sequence[Any]) -> Piece | None:
@@ -39,18 +33,28 @@ def json_items(text: str, keys: Keys, items: Sequence[Any]) -> Piece | None:
 
     Raises NotUnderstoodError.
     """
+    member, piece = _member_or_piece(text, keys, list(items))
+    if member is None:
+        return piece
+    if member.type != "array":
+        raise NotUnderstoodError(f'its "{keys[-1]}" is no list')
+    present = [_json_value(child) for child in member.named_children if child.type != "comment"]
+    missing = [item for item in items if item not in present]
+    return _insert_items(text, member, missing, empty=not present) if missing else None
+
+
+def _member_or_piece(text: str, keys: Keys, value: Any) -> tuple[Node | None, Piece | None]:
+    """Return the value of the member `keys` of the object in `text`, or the piece that adds a
+    missing one. Raises NotUnderstoodError.
+    """
     if _is_blank(text):
-        return _new_document(text, _nest(keys, list(items)))
+        return None, _new_document(text, _nest(keys, value))
     node, depth = _parse_json(text), 0
     while (member := _find_member(node, keys[depth])) is not None:
         if depth == len(keys) - 1:
-            if member.type != "array":
-                raise NotUnderstoodError(f'its "{keys[depth]}" is no list')
-            present = [_json_value(child) for child in member.named_children if child.type != "comment"]
-            missing = [item for item in items if item not in present]
-            return _insert_items(text, member, missing, empty=not present) if missing else None
+            return member, None
         node, depth = _require_object(member, keys[depth]), depth + 1
-    return _insert_member(text, node, depth, _nest(keys[depth:], list(items)))
+    return None, _insert_member(text, node, depth, _nest(keys[depth:], value))
 
 
 def remove_json_entry(text: str, keys: Keys) -> str:
@@ -137,7 +141,7 @@ def _new_document(text: str, member: tuple[str, Any]) -> Piece:
 
 def _insert_member(text: str, node: Node, depth: int, member: tuple[str, Any]) -> Piece:
     """Return the piece that inserts a member first into the object `node`, in the file's style."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = newline_of(text)
     pairs = [child for child in node.named_children if child.type == "pair"]
     inner, outer = _indents(text, node, pairs, depth)
     key, value = member

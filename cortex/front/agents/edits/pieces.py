@@ -1,4 +1,4 @@
-"""Pieces of text to insert, and sections of Markdown."""
+"""Pieces of text to insert, and text at the end of a file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,19 @@ def section(text: str, body: str, begin: str) -> Piece | None:
 
     Raises NotUnderstoodError if the text has an older one.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
-    body = body.replace("\n", newline)
-    if body in text:
+    if body.replace("\n", newline_of(text)) in text:
         return None
     if begin in text:
         raise NotUnderstoodError("it has another section of ours already")
+    return paragraph(text, body)
+
+
+def paragraph(text: str, body: str) -> Piece:
+    """Return the piece that adds `body` at the end, after an empty line."""
+    newline = newline_of(text)
     before = "" if not text else newline if text.endswith("\n") else newline * 2
-    return Piece(len(text), before + body)
+    return Piece(len(text), before + body.replace("\n", newline))
+
+
+def newline_of(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cortex.front.agents.edits.pieces import Keys, NotUnderstoodError, Piece
+from cortex.front.agents.edits.pieces import Keys, NotUnderstoodError, Piece, paragraph
 
 
 def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
@@ -22,10 +22,7 @@ def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
         return None
     if node is not None:
         raise NotUnderstoodError(f'it has another "{keys[-1]}" already')
-    newline = "\r\n" if "\r\n" in text else "\n"
-    before = "" if not text else newline if text.endswith("\n") else newline * 2
-    lines = [f"[{'.'.join(keys)}]", *_toml_lines(value)]
-    piece = Piece(len(text), before + newline.join(lines) + newline)
+    piece = paragraph(text, "\n".join([f"[{'.'.join(keys)}]", *_toml_lines(value), ""]))
     try:
         _parse_toml(piece.apply_to(text))
     except NotUnderstoodError as error:

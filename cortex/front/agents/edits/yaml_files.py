@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
-from cortex.front.agents.edits.pieces import Keys, NotUnderstoodError, Piece
+from cortex.front.agents.edits.pieces import Keys, NotUnderstoodError, Piece, newline_of
 
 
 def yaml_entry(text: str, keys: Keys, value: Any) -> Piece | None:
@@ -13,26 +14,19 @@ def yaml_entry(text: str, keys: Keys, value: Any) -> Piece | None:
 
     Raises NotUnderstoodError.
     """
-    import yaml
-
-    try:
-        document = yaml.safe_load(text)
-        tree = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        raise NotUnderstoodError(f"it is no YAML ({str(error).partition(chr(10))[0]})") from error
+    document, tree = _parse_yaml(text)
     if document is not None and not isinstance(document, dict):
         raise NotUnderstoodError("it is no mapping")
     below = (document or {}).get(keys[0])
     if _has_entry(below, keys, value):
         return None
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = newline_of(text)
     item = {keys[1]: value} if len(keys) > 1 else [value]
     if below is None:
         if keys[0] in (document or {}):
             raise NotUnderstoodError(f'its "{keys[0]}" is empty; take that line out first')
         before = newline if text and not text.endswith("\n") else ""
         return Piece(len(text), before + _dump_yaml({keys[0]: item}).replace("\n", newline))
-    assert isinstance(tree, yaml.MappingNode)
     node = next(child for name, child in tree.value if name.value == keys[0])
     if getattr(node, "flow_style", True) or not node.value:
         raise NotUnderstoodError(f'its "{keys[0]}" is written on one line; write it in lines first')
@@ -48,14 +42,8 @@ def _has_entry(below: Any, keys: Keys, value: Any) -> bool:
         existing = below.get(keys[1])
     elif len(keys) == 1 and isinstance(below, list):
         name = value["name"]
-        existing = next(
-            (
-                candidate
-                for candidate in below
-                if isinstance(candidate, dict) and candidate.get("name") == name
-            ),
-            None,
-        )
+        items = (item for item in below if isinstance(item, dict) and item.get("name") == name)
+        existing = next(items, None)
     elif below is None:
         return False
     else:
@@ -69,12 +57,7 @@ def remove_yaml_entry(text: str, keys: Keys, name: str) -> str:
     """Return `text` without the entry of `yaml_entry`; `name` is its name in a list. A mapping or
     list that this empties goes as well. Raises NotUnderstoodError.
     """
-    import yaml
-
-    try:
-        document, tree = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        raise NotUnderstoodError(f"it is no YAML ({str(error).partition(chr(10))[0]})") from error
+    document, tree = _parse_yaml(text)
     below = document.get(keys[0]) if isinstance(document, dict) else None
     if len(keys) > 1 and isinstance(below, dict) and keys[1] in below:
         index = list(below).index(keys[1])
@@ -87,25 +70,21 @@ def remove_yaml_entry(text: str, keys: Keys, name: str) -> str:
         del below[index]
     else:
         return text
-    assert tree is not None
     pair = next(pair for pair in tree.value if pair[0].value == keys[0])
     if not below:
         del document[keys[0]]
         first, last = pair
-    elif isinstance(pair[1], yaml.MappingNode):
+    elif isinstance(below, dict):
         first, last = pair[1].value[index]
     else:
         first = last = pair[1].value[index]
     lines = text.splitlines(keepends=True)
     del lines[first.start_mark.line : _last_line(last) + 1]
     shorter = "".join(lines)
-    try:
-        same = (yaml.safe_load(shorter) or {}) == document
-    except yaml.YAMLError:
-        same = False
-    if not same:
-        raise NotUnderstoodError(f'its "{keys[0]}" is written in one line')
-    return shorter
+    with contextlib.suppress(NotUnderstoodError):
+        if (_parse_yaml(shorter)[0] or {}) == document:
+            return shorter
+    raise NotUnderstoodError(f'its "{keys[0]}" is written in one line')
 
 
 def _last_line(node: Any) -> int:
@@ -116,6 +95,16 @@ def _last_line(node: Any) -> int:
         return max(map(_last_line, node.value))
     mark = node.end_mark
     return int(mark.line - 1 if mark.column == 0 and mark.line > node.start_mark.line else mark.line)
+
+
+def _parse_yaml(text: str) -> tuple[Any, Any]:
+    """Return the document and its nodes. Raises NotUnderstoodError."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise NotUnderstoodError(f"it is no YAML ({str(error).partition(chr(10))[0]})") from error
 
 
 def _dump_yaml(value: Any) -> str:

@@ -35,8 +35,8 @@ _RESULTS = ("return_type", "returns", "result", "type")
 
 
 class _Place(NamedTuple):
-    """Where a function is given: the byte behind the callee and the parameter, or the chain of the
-    wanted value.
+    """Where a function is given: the call and the number or name of the parameter, or, outside of
+    calls, the chain of a value of the wanted type.
     """
 
     call: Node | None
@@ -89,11 +89,11 @@ class GivenFunctions:
 
 def _own_name(function: Node) -> str:
     """Return the chain of a script's function that a variable or field holds: it has that name."""
-    holder = _NAMED_BY.get(function.parent.type) if function.parent is not None else None
-    if holder is None or function.type not in _NAMED:
+    around = function.parent
+    if around is None or around.type not in _NAMED_BY or function.type not in _NAMED:
         return ""
-    name = function.parent.child_by_field_name("name") if function.parent is not None else None
-    return holder + text_of(name) if name is not None and name.type in _NAMES else ""
+    name = around.child_by_field_name("name")
+    return _NAMED_BY[around.type] + text_of(name) if name is not None and name.type in _NAMES else ""
 
 
 def _place_of(node: Node, syntax: Syntax) -> _Place | None:
@@ -114,10 +114,8 @@ def _place_of(node: Node, syntax: Syntax) -> _Place | None:
             return _Place(None, "", chain) if chain.rpartition(".")[2] not in (UNKNOWN, "") else None
         if kind not in _WRAPPERS:
             return None
-        if (label := around.child_by_field_name("name")) is not None and kind in (
-            "argument",
-            "keyword_argument",
-        ):
+        label = around.child_by_field_name("name")
+        if label is not None and kind in ("argument", "keyword_argument"):
             name = text_of(label)
         elif kind == "value_argument" and any(child.type == "=" for child in around.children):
             name = text_of(around.named_children[0])

@@ -53,20 +53,18 @@ def labels_flag(function: Node) -> tuple[str, ...]:
 def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
     """Return the labels of a Swift call's arguments, or of a function's full name."""
     labels = []
-    if len(arguments) == 1 and all(
-        part.type == "value_argument_label" for part in arguments[0].named_children
-    ):
-        names = [text_of(label) for label in arguments[0].named_children]
-        return (*(BARE if name == _NONE else name + LABELLED for name in names), NAMED)
+    named = arguments[0].children_by_field_name("reference_specifier") if len(arguments) == 1 else ()
+    if named:
+        return (*(BARE if label.text == b"_" else text_of(label) + LABELLED for label in named), NAMED)
     for argument in arguments:
         label = argument.child_by_field_name("name")
         labels.append(BARE if label is None else text_of(label) + LABELLED)
     return (*labels, *(BLOCK,) * closures)
 
 
-def first_label(passed: Sequence[str]) -> str:
-    """Return the label of a call's first argument."""
-    return passed[0].removesuffix(LABELLED) if passed[0] not in (BARE, BLOCK) else _NONE
+def label_of(passed: str) -> str:
+    """Return the label of an argument."""
+    return passed.removesuffix(LABELLED) if passed not in (BARE, BLOCK) else _NONE
 
 
 def first_labels(flags: Sequence[str]) -> list[str]:
@@ -86,13 +84,12 @@ def accepts(flag: str, passed: Sequence[str]) -> bool:
     """
     wanted = [entry for entry in flag.removeprefix(LABELS).split(",") if entry]
     if passed[-1:] == (NAMED,):
-        labels = [_NONE if label == BARE else label.removesuffix(LABELLED) for label in passed[:-1]]
-        return labels == [entry.rstrip(_OPTIONAL + _MANY) for entry in wanted]
+        return [*map(label_of, passed[:-1])] == [entry.rstrip(_OPTIONAL + _MANY) for entry in wanted]
     at, many = 0, False
     for argument in passed:
         if argument == BLOCK:
             continue
-        label = argument.removesuffix(LABELLED) if argument != BARE else _NONE
+        label = label_of(argument)
         if many and label == _NONE:
             continue
         while at < len(wanted) and wanted[at].rstrip(_OPTIONAL + _MANY) != label:

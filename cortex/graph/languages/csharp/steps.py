@@ -125,14 +125,10 @@ def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> boo
     """
     if not refs or reference.arguments < 0:
         return bool(refs)
-    taking = [
-        ref
-        for ref in refs
-        if calls.targets.takes(ref, reference.arguments)
-        and (
-            reference.types < 1 or len(type_parameter_names(calls.project.definition(ref))) == reference.types
-        )
-    ]
+    taking = [ref for ref in refs if calls.targets.takes(ref, reference.arguments)]
+    if reference.types > 0:
+        counts = {ref: len(type_parameter_names(calls.project.definition(ref))) for ref in taking}
+        taking = [ref for ref in taking if counts[ref] == reference.types]
     if not taking or not reference.passed:
         return bool(taking)
     calls.targets.narrowed = True

@@ -87,10 +87,7 @@ KOTLIN = Language(
             **dict.fromkeys(VALUES, branches_chain),
         },
         operators=OPERATORS,
-        accessors={
-            **dict.fromkeys(("getter", COLON), ""),
-            **dict.fromkeys(("setter", "var"), ACCESSOR),
-        },
+        accessors={**dict.fromkeys(("getter", COLON), ""), **dict.fromkeys(("setter", "var"), ACCESSOR)},
         property_of=property_of,
         reads_properties=True,
         extended_literals={**dict.fromkeys(KOTLIN_TEXTS, "String()"), "character_literal": "Char()"},

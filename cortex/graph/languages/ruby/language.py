@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.delegates import (
+from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
+from cortex.graph.facts.facts import YIELDED, Binding
+from cortex.graph.facts.grammars import Rules, Syntax
+from cortex.graph.facts.imports import read_ruby
+from cortex.graph.facts.ruby import (
     block_argument,
     class_of_call,
     default_mark,
@@ -10,10 +14,6 @@ from cortex.graph.facts.delegates import (
     result_of_operator,
     value_of_case,
 )
-from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import YIELDED, Binding
-from cortex.graph.facts.grammars import Rules, Syntax
-from cortex.graph.facts.imports import read_ruby
 from cortex.graph.languages.ruby.calls import (
     METHODS,
     call_added,
@@ -26,6 +26,7 @@ from cortex.graph.languages.ruby.calls import (
 )
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.results import COPIES
 from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.language import Language
 from cortex.terms.kinds import TYPE_KINDS
@@ -33,8 +34,6 @@ from cortex.terms.languages import family_of
 
 #: classes of Ruby whose instances are types, hold objects of the project, or get its methods
 _HOLDERS = frozenset({"Class", "Module", "Struct", "Object", "Array", "Hash", "Set", "Queue"})
-#: methods that return their receiver, or a value of the same type
-_SAME = frozenset("freeze dup clone tap itself".split())
 
 
 def _uncalled(
@@ -91,7 +90,7 @@ def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in _SAME else ()
+    return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in COPIES else ()
 
 
 RUBY = Language(

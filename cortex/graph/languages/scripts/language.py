@@ -63,10 +63,7 @@ JAVASCRIPT = Language(
             "satisfies_expression": "",
             "assignment_expression": "right",
         },
-        either={
-            "ternary_expression": ("consequence", "alternative"),
-            "binary_expression": ("left", "right"),
-        },
+        either={"ternary_expression": ("consequence", "alternative"), "binary_expression": ("left", "right")},
         literals=frozenset(
             "string template_string number array object regex true false null arrow_function".split()
         ),
@@ -94,8 +91,6 @@ TSX = replace(
     TYPESCRIPT,
     name="tsx",
     syntax=replace(
-        TYPESCRIPT.syntax,
-        queries=("script", "typescript", "jsx"),
-        values=("script", "typescript", "jsx"),
+        TYPESCRIPT.syntax, queries=("script", "typescript", "jsx"), values=("script", "typescript", "jsx")
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.expressions.labels import ANY_LABEL, first_label, first_labels
+from cortex.graph.facts.expressions.labels import ANY_LABEL, first_labels, label_of
 from cortex.graph.facts.facts import Binding
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value, merge_values
@@ -22,7 +22,7 @@ def of_own_type(
     evaluator: Evaluator, name: str, receiver: str, owners: Sequence[Value], passed: Sequence[str] = ()
 ) -> Sequence[Ref]:
     """Return the methods that extensions add to a string, `"x".save()`, or to an array; if
-    arguments are `passed`, those with their first label, unless that are too many.
+    arguments are `passed`, those with their first label, unless those are too many.
 
     () if an extension of another container has the name too.
     """
@@ -38,7 +38,7 @@ def of_own_type(
     by_label = extensions.outside_types(name, wanted)
     if not passed:
         return by_label[ANY_LABEL]
-    refs = by_label.get(first_label(passed), ())
+    refs = by_label.get(label_of(passed[0]), ())
     return refs if len(refs) <= OVERLOADS_MAX else ()
 
 

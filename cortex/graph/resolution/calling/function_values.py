@@ -41,12 +41,7 @@ _CONSTRUCTORS = ("constructor", "__init__", "__construct")
 
 class FunctionValues:
     def __init__(
-        self,
-        project: Project,
-        evaluator: Evaluator,
-        path: str,
-        edges: Edges,
-        targets: Targets,
+        self, project: Project, evaluator: Evaluator, path: str, edges: Edges, targets: Targets
     ) -> None:
         self._project = project
         self._evaluator = evaluator

@@ -77,14 +77,7 @@ class Evaluator:
         self.results = Results(project, self, self.exports.commonjs, self._recursion)
         members = Members(project, self, self.scopes, self.supertypes, self.results, self._recursion)
         names = self.scopes, self.exports, self.implicit_receivers
-        self._remembering = (
-            *names,
-            self.supertypes,
-            self.extensions,
-            self.results,
-            members,
-            self.generics,
-        )
+        self._remembering = (*names, self.supertypes, self.extensions, self.results, members, self.generics)
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self.member_of_kind = members.member_of_kind
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
@@ -233,11 +226,7 @@ class Evaluator:
         return are_instances and not any(self.results.call_of(value) for value in values)
 
     def _apply_uncalled(
-        self,
-        values: tuple[Value, ...],
-        links: list[str],
-        owners: tuple[Value, ...],
-        place: tuple[str, int],
+        self, values: tuple[Value, ...], links: list[str], owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
         """Return `values`, members of `owners`, with the results of methods that need no
         parentheses.

@@ -217,14 +217,11 @@ class Members:
         added: set[Ref] = set()  # modules by which included ones extend the class
         if static:
             added = added.union(*(self.supertypes.of(supertype).promised for supertype in above.types))
-        groups = (
-            self._drop_other_kind(
-                self._handed_down(supertype, name), static=static and supertype not in added
-            )
-            for supertype in above.types
-            if supertype not in above.promised
-        )
-        return next(filter(None, groups), ())
+        for supertype in above.types:
+            handed_down = self._handed_down(supertype, name) if supertype not in above.promised else ()
+            if matching := self._drop_other_kind(handed_down, static=static and supertype not in added):
+                return matching
+        return ()
 
     def _drop_other_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
         return tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))

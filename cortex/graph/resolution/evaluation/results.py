@@ -21,7 +21,7 @@ _ARROW = "=>"
 #: results that are an instance of the receiver's actual type: in Ruby, and the receiver itself
 _MAKES_OWN = frozenset({"new", "new()"})
 #: Ruby's methods that return their receiver or a copy of it, whoever overrides them
-_COPIES = frozenset({"freeze", "dup", "clone", "itself", "tap"})
+COPIES = frozenset({"freeze", "dup", "clone", "itself", "tap"})
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
@@ -85,25 +85,23 @@ class Results:
         if value.tag != "def":
             return ()
         definition = self._project.definition(value.ref)
-        returns = definition.returns
-        makes_own = self._project.rules(value.path).makes_by_new and (
+        returns, rules = definition.returns, self._project.rules(value.path)
+        makes_own = rules.makes_by_new and (
             returns in _MAKES_OWN
-            or definition.name in _COPIES
+            or definition.name in COPIES
             or (definition.name == "new" and "super" in returns)
         )
         if returns == "self" and "static" in definition.flags:
             return owners  # Ruby's class, which a class method returns
         if returns in _ITSELF or makes_own:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
-        if "static" in definition.flags and self._project.rules(value.path).makes_by_new:
+        if "static" in definition.flags and rules.makes_by_new:
             return self._of_heir(value, definition, owners)
         if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
             return extension_result(definition, owners)
-        if self._project.rules(value.path).type_arguments:
+        if rules.type_arguments:
             return self.generics.method_result(value, owners, place)
-        if not self._project.rules(value.path).erased_types:
-            return ()
-        if not self._is_parameter(returns[1:], value.ref):
+        if not rules.erased_types or not self._is_parameter(returns[1:], value.ref):
             return ()
         places = self._project.index(value.path).places(value.at, "this")
         is_this = places and isinstance(places[-1], Binding) and places[-1].value == returns
@@ -114,13 +112,13 @@ class Results:
         it is called on.
         """
         heirs = tuple(owner._replace(tag="inst") for owner in owners if owner.tag == "def")
-        results = self.called(value)
-        of_own = [
-            result
-            for result in results
-            if result.tag == "inst" and self._project.definition(result.ref).qualified == definition.scope
-        ]
-        return merge_values(heirs if heirs and result in of_own else (result,) for result in results)
+        return merge_values(
+            heirs if heirs and self._is_instance(result, definition.scope) else (result,)
+            for result in self.called(value)
+        )
+
+    def _is_instance(self, value: Value, qualified: str) -> bool:
+        return value.tag == "inst" and self._project.definition(value.ref).qualified == qualified
 
     def _has_members(self, value: Value) -> bool:
         is_def = value.tag == "def" and self._project.definition(value.ref).has_members

@@ -1,5 +1,5 @@
 """Parameter types of a script's unnamed functions, from the type of the function that they are
-passed to (facts/callback_types.py).
+passed to (facts/expressions/callback_types.py).
 """
 
 from __future__ import annotations

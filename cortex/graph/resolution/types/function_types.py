@@ -38,9 +38,9 @@ def stands_for(project: Project, evaluator: HasSupertypes, ref: Ref) -> tuple[bo
     owners = (ref, *supers.types)
     if how == ONE_METHOD:
         methods = _methods_without_body(project, owners)
-        return len(methods) == 1 or not (methods or supers.complete), methods[0] if len(
-            methods
-        ) == 1 else None
+        if len(methods) == 1:
+            return True, methods[0]
+        return not (methods or supers.complete), None
     method = next((refs[0] for owner in owners if (refs := _members(project, owner).get(how))), None)
     bases = {base.chain.rpartition(".")[2] for base in project.definition(ref).bases}
     promised = bases & project.rules(ref[0]).abstract_bases or not project.rules(ref[0]).abstract_bases

@@ -1,5 +1,5 @@
-"""Ruby: names of the methods that a class delegates or makes from words; the value that a block
-gets.
+"""Ruby: names of the methods that a class delegates or makes from words; values of a block's
+parameter, of branches, operators and expected errors; and the tests in which a value holds.
 """
 
 from __future__ import annotations
@@ -10,14 +10,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
-from cortex.graph.facts.expressions.chains import (
-    LITERAL,
-    UNKNOWN,
-    chain_of,
-    strip_call,
-    text_of,
-    union_link,
-)
+from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call, text_of, union_link
 from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 
@@ -224,11 +217,10 @@ def template_names(node: Node) -> Iterator[tuple[str, int, str]]:
         variables = _VARIABLE.findall(pattern)
         values = words.get(variables[0], ()) if len(variables) == 1 else ("",) * (not variables)
         for value in values:
-            full_name, chain = (
-                _VARIABLE.sub(lambda _, value=value: value, text) for text in (pattern, result)
-            )
+            full_name = _VARIABLE.sub(lambda _, value=value: value, pattern)
+            called = [_VARIABLE.sub(lambda _, value=value: value, part) for part in result.split(".") if part]
             if full_name.rstrip("?!=").isidentifier():
-                yield full_name, below, chain.replace(".", "().") + "()" * bool(chain)
+                yield full_name, below, ".".join(f"{name}()" for name in called)
 
 
 def _words_around(node: Node) -> dict[str, list[str]]:
