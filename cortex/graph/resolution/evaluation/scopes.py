@@ -30,6 +30,7 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overridden_parameters import overridden_parameter
 from cortex.graph.resolution.types.owners import Owners
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.paths import is_test
 
 #: flags of secondary definitions of a name
 _SECONDARY_FLAGS = frozenset({OVERLOAD, "setter"})
@@ -466,12 +467,12 @@ class Scopes:
         return spaces
 
     def _of_included_modules(self, name: str, path: str, home: str) -> tuple[Value, ...]:
-        """Return the members of Ruby's modules that the file includes outside of all types, or that
-        another file below the same top folder, such as a test's helper, includes.
+        """Return the members of Ruby's modules that the file includes outside of all types, or, for a
+        test, that another one below the same top folder, such as a helper, includes.
         """
         top = path.partition("/")[0]
         for other in sorted(self.project.tops_of(home, INCLUDED), key=lambda other: other != path):
-            if other.partition("/")[0] != top:
+            if other != path and (other.partition("/")[0] != top or not (is_test(path) and is_test(other))):
                 continue
             for binding in self.project.index(other).top_bindings[-1, INCLUDED]:
                 if binding.until and other != path:

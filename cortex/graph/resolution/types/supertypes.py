@@ -191,8 +191,10 @@ class Supertypes:
         return [*(ref for ref in last if ref != owner), *(ref for ref in types if ref not in last)]
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
-        bases = self._project.definition(ref).bases
-        if self._project.rules(ref[0]).traits_first:  # a trait's before the base class's, `@mixin` last
+        bases, rules = self._project.definition(ref).bases, self._project.rules(ref[0])
+        if rules.traits_first and rules.ordered_bases:  # of Ruby's modules the last included one is first
+            bases = tuple(sorted(bases, key=lambda base: (-base.line, base.column)))
+        if rules.traits_first:  # a trait's before the base class's, `@mixin` last
             return tuple(sorted(bases, key=lambda base: (base.relation != "embeds", base.relation == ALIAS)))
         return bases
 
