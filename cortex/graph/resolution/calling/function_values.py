@@ -59,6 +59,8 @@ class FunctionValues:
         self._properties = Properties(project, evaluator, path, edges)
         self._index = project.index(path)
         self._rules = self._index.rules
+        #: type → whether a function may stand for it, and its method
+        self._function_types: dict[Ref, tuple[bool, Ref | None]] = {}
         #: names of modules that the file loads as it runs: `import("./x").then((x) => …)`
         self._loaded_modules = {
             binding.name
@@ -122,7 +124,9 @@ class FunctionValues:
                     yield value.ref
 
     def _stands_for(self, ref: Ref) -> tuple[bool, Ref | None]:
-        return stands_for(self._project, self._evaluator, ref)
+        if (answer := self._function_types.get(ref)) is None:
+            answer = self._function_types[ref] = stands_for(self._project, self._evaluator, ref)
+        return answer
 
     def _constructors(self, ref: Ref, definition: Definition) -> list[Ref]:
         if definition.kind not in TYPE_KINDS:

@@ -77,7 +77,9 @@ class Supertypes:
         above = self._inherited_supers(direct_types)
         if owner in above.types:  # it inherits from itself
             above = self._follow_supers(direct_types, owner)
-        ordered = self._in_order(owner, [*direct_types, *above.types])
+            ordered = [*direct_types, *above.types]
+        else:
+            ordered = self._in_order(owner, [*direct_types, *above.types])
         # A class's method precedes an interface's, at any distance.
         ordered.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
         types = tuple(ordered)
@@ -187,8 +189,8 @@ class Supertypes:
             return types
         bases = [ref for base in self._bases(owner) for ref in self.base(owner, base.chain)]
         line = [ref for base in bases for ref in (base, *self.of(base).types)]
-        last = list(dict.fromkeys(reversed(line)))[::-1]
-        return [*(ref for ref in last if ref != owner), *(ref for ref in types if ref not in last)]
+        last = dict.fromkeys(reversed(line))
+        return [*(ref for ref in reversed(last) if ref != owner), *(ref for ref in types if ref not in last)]
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
         bases, rules = self._project.definition(ref).bases, self._project.rules(ref[0])
