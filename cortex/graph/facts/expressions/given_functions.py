@@ -63,7 +63,7 @@ class GivenFunctions:
         place = _place_of(node, self._syntax, self._numbers)
         if place is None:
             return
-        chain = chain or _own_name(node)
+        chain = chain or (_own_name(node) if place.call is None else "")
         row, column = node.start_point
         function = PassedFunction(place.parameter, chain, row + 1, column)
         if place.call is None:
@@ -91,10 +91,11 @@ class GivenFunctions:
 
 def _own_name(function: Node) -> str:
     """Return the chain of a script's function that a variable or field holds: it has that name."""
-    holder = _NAMED_BY.get(function.parent.type) if function.parent is not None else None
-    if holder is None or function.type not in _NAMED:
+    around = function.parent if function.type in _NAMED else None  # slow to look up
+    holder = _NAMED_BY.get(around.type) if around is not None else None
+    if around is None or holder is None:
         return ""
-    name = function.parent.child_by_field_name("name") if function.parent is not None else None
+    name = around.child_by_field_name("name")
     return holder + text_of(name) if name is not None and name.type in _NAMES else ""
 
 
