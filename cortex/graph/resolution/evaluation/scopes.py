@@ -477,13 +477,14 @@ class Scopes:
             return ()
         top = path.partition("/")[0] if is_test(path) else ""
         modules = self._modules_of([path] if path in including else (), path)
-        if top and (below := self._included.get(top)) is None:
+        below = self._included.get(top) if top else ()
+        if below is None:
             before = self._recursion.begin()
             files = [file for file in including if file.partition("/")[0] == top and is_test(file)]
             below = self._modules_of(files)
             if self._recursion.end(before):
                 self._included[top] = below
-        for module in dict.fromkeys((*modules, *(below if top else ()))):
+        for module in dict.fromkeys((*modules, *below)):
             if members := self._meanings.member_of_kind(module, name, static=False):
                 return members
         return ()
