@@ -190,3 +190,26 @@ def test_a_call_that_may_mean_several_functions_tells_no_type():
     text = "class A { void add(Cmp c) {} }\nclass B { void add(Cmp c) {} }\ninterface Cmp { void go(); }\n"
     text += "class U { void run() { x.y().add(() -> 1); } }\n"
     assert not [line for line in edge_lines(load({"A.java": text})) if " implements " in line]
+
+
+def test_a_type_parameter_is_no_interface_of_its_name():
+    text = """interface T { void go(); }
+class U { <T> void free(T t) {} void run() { free(this::run); } }
+class Y<T> { void put(T t) {} void run() { put(this::run); } }
+"""
+    assert not [line for line in edge_lines(load({"A.java": text})) if " implements " in line]
+
+
+def test_of_overloads_the_one_with_the_wanted_number_of_parameters_is_given():
+    text = """interface F { int go(String s); }
+class U {
+    static int by(String s) { return 1; }
+    static int by(int a, int b) { return 1; }
+    static int at(String s) { return 1; }
+    static int at(int a) { return 1; }
+    void use(F f) { use(U::by); }
+    void at(F f) { use(U::at); }
+}
+"""
+    implementing = {line for line in edge_lines(load({"A.java": text})) if " implements " in line}
+    assert implementing == {"A:U.by implements A:F [exact]", "A:U.by implements A:F.go [exact]"}

@@ -255,6 +255,65 @@ end
     assert calls({"a.rb": text}, "a.rb") == [(3, "One.prepare"), (3, "Two.prepare"), (7, "One.default")]
 
 
+def test_heirs_have_no_part_in_calls_of_what_every_object_has_or_others_may_have():
+    text = """class Base
+  def run
+    puts
+    prepare 1
+  end
+end
+class Heir < Base
+  def puts
+  end
+  def prepare
+  end
+end
+class Page < Outside::Base
+  def run
+    prepare 1
+  end
+end
+class Long < Page
+  def prepare(n)
+  end
+end
+"""
+    in_tests = "class Drawn < Base\n  def prepare(n)\n  end\nend\n"
+    assert not calls({"lib/a.rb": text, "test/a_test.rb": in_tests}, "lib/a.rb")
+
+
+def test_the_module_that_a_class_includes_last_precedes_the_others():
+    text = """module One
+  def save
+  end
+end
+module Two
+  def save
+  end
+end
+class Page
+  include One
+  include Two
+end
+class Plain
+  include One, Two
+end
+Page.new.save
+Plain.new.save
+"""
+    saves = [call for call in calls({"a.rb": text}, "a.rb") if call[1].endswith("save")]
+    assert saves == [(16, "Two.save"), (17, "One.save")]
+
+
+def test_an_included_module_of_another_file_is_seen_by_tests_alone():
+    files = {
+        "lib/util.rb": "module Util\n  def fetch(n)\n  end\nend\n",
+        "lib/script.rb": "include Util\n",
+        "lib/page.rb": "class Page\n  def run\n    fetch 1\n  end\nend\n",
+    }
+    assert not calls(files, "lib/page.rb")
+
+
 def test_an_unknown_receiver_is_an_instance_unless_it_is_named_like_a_class():
     text = """class Page
   def self.show(x)

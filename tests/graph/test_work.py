@@ -324,3 +324,38 @@ def test_a_subscript_looks_at_no_more_extensions_than_a_type_may_have_overloads(
     few, more, most = counts
     assert few, "the subscripts of some extensions are compared"
     assert most <= 2 * max(more, few), counts
+
+
+def _count_calls(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[int]:
+    counted, original = [0], getattr(owner, name)
+
+    def counting(*arguments, **named):
+        counted[0] += 1
+        return original(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, counting)
+    return counted
+
+
+def test_each_specialisation_is_searched_once_for_a_member(monkeypatch: pytest.MonkeyPatch):
+    counted, counts = _count_calls(monkeypatch, Members, "_own_member"), []
+    for size in (20, 40):
+        special = "".join(f"template<> struct S<X{at}> {{ void go(); }};\n" for at in range(size))
+        text = f"template<class T> struct S;\n{special}"
+        text += "template<class T> struct H : S<T> { void f() { this->other(); this->go(); } };\n"
+        project = read_all({"a.cpp": text})
+        counted[0] = 0
+        assert edges_of(project, Evaluator(project), "a.cpp")
+        counts.append(counted[0])
+    assert counts[1] <= 3 * counts[0], counts
+
+
+def test_a_module_that_many_tests_include_is_searched_once_for_a_name(monkeypatch: pytest.MonkeyPatch):
+    counted = _count_calls(monkeypatch, Members, "member_of_kind")
+    texts = {f"test/a{at}_test.rb": f"include Util\nname{at} 1\n" for at in range(FUNCTIONS)}
+    owners = "".join(f"class C{at}\n  def name{at}(n)\n  end\nend\n" for at in range(FUNCTIONS))
+    project = read_all(texts | {"test/u.rb": f"module Util\n  def fetch\n  end\nend\n{owners}"})
+    evaluator = Evaluator(project)
+    for path in texts:
+        edges_of(project, evaluator, path)
+    assert 0 < counted[0] <= 4 * FUNCTIONS

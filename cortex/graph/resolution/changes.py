@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from cortex.graph.facts.facts import Facts
+from cortex.graph.facts.facts import INCLUDED, Facts
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.public_names import derived_names, public_surface
@@ -58,6 +58,8 @@ class Change:
         self._read = _includes_before(files, changes)
         #: file whose re-exports of whole modules change → the names that it passes on
         self._passed_on = {path: _passed_on(files, path) for path in _changed_barrels(files, changes)}
+        self._included = _included_members(files, changes)
+        self._function_types = _function_types(files, changes)
         #: whether files are added or removed
         self.moved = moved
 
@@ -80,6 +82,8 @@ class Change:
             }
         for path, names in self._passed_on.items():
             touched |= names ^ _passed_on(files, path)
+        touched |= {name for _, name in self._included ^ _included_members(files, changes)}
+        touched |= _takers(files, touched & (self._function_types | _function_types(files, changes)))
         for path, packed in changes.items():
             for key in _surface(files, head_of(packed)) if packed is not None else ():
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
@@ -96,21 +100,25 @@ def _surface(files: Files, facts: Facts | None) -> dict[str, object]:
 
 def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[str], bool]:
     """Return (names that may mean something else now, whether files were added or removed)."""
-    touched: set[str] = set()
+    touched, types = set[str](), set[str]()
     moved = False
     for path, packed in changes.items():
         old = files.index(path).facts if path in files.packed else None
-        before, after = _surface(files, old), _surface(files, head_of(packed) if packed is not None else None)
+        new = head_of(packed) if packed is not None else None
+        before, after, current = _surface(files, old), _surface(files, new), old or new
+        has_mixins = current is not None and files.rules_of(current.language).included_hook
         for key in before.keys() | after.keys():
             if before.get(key) != after.get(key):
                 touched |= set(WORD.findall(key.partition(" ")[2]))  # without its kind
+                if has_mixins and key.startswith("type "):
+                    types.add(key[5:].rpartition(".")[2])
                 if key in before and key in after:  # inherited members may have changed
                     touched |= _member_names(files, path, key)
         if (old is None) != (packed is None):
             moved = True
             touched |= set(WORD.findall(path.rpartition("/")[2].partition(".")[0]))
             touched |= set(WORD.findall(folder_of(path).rpartition("/")[2]))
-    return touched, moved
+    return touched | _members_of_heirs(files, types), moved
 
 
 def _barrel_modules(facts: Facts | None) -> set[str]:
@@ -142,6 +150,63 @@ def _passed_on(files: Files, path: str) -> set[str]:
                 for key in _surface(files, files.index(target).facts):
                     names |= set(WORD.findall(key.partition(" ")[2]))
     return names
+
+
+def _included_members(files: Files, paths: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (module, member) of the modules that files of Ruby include outside of all types: files
+    beside them may call these members.
+    """
+    return {
+        (binding.value, name)
+        for path in paths
+        if path in files.packed
+        for binding in files.index(path).facts.bindings
+        if binding.name == INCLUDED
+        for name in files.members_of(files.home(path), binding.value)
+    }
+
+
+def _function_types(files: Files, paths: Iterable[str]) -> set[str]:
+    """Return the names of the types in `paths` for which a function may stand by name or by one
+    method: Python's `__call__`.
+    """
+    names: set[str] = set()
+    for path in paths:
+        if path in files.packed and (method := files.rules(path).functions_as):
+            definitions = files.index(path).facts.definitions
+            names |= {definition.name for definition in definitions if definition.kind == "type"}
+            names |= {entry.scope.rpartition(".")[2] for entry in definitions if entry.name == method}
+    return names
+
+
+def _takers(files: Files, types: set[str]) -> set[str]:
+    """Return the names of functions with a parameter of one of `types`, and of the types around
+    them.
+    """
+    return {
+        name
+        for path in _files_mentioning(files, types)
+        for definition in files.index(path).facts.definitions
+        if any(not types.isdisjoint(WORD.findall(parameter.type)) for parameter in definition.parameters)
+        for name in (definition.name, definition.scope.rpartition(".")[2])
+    }
+
+
+def _members_of_heirs(files: Files, types: set[str]) -> set[str]:
+    """Return the names of the members of Ruby's types below `types`, which may call them."""
+    members, passed, fresh = set[str](), set[str](), types
+    while fresh:
+        passed |= fresh
+        heirs = {
+            (files.home(path), definition.qualified)
+            for path in _files_mentioning(files, fresh)
+            if files.rules(path).included_hook
+            for definition in files.index(path).facts.definitions
+            if any(base.chain.rpartition(".")[2] in fresh for base in definition.bases)
+        }
+        members = members.union(*(files.members_of(*heir) for heir in heirs))
+        fresh = {qualified.rpartition(".")[2] for _, qualified in heirs} - passed
+    return members
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:

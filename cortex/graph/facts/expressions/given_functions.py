@@ -55,13 +55,15 @@ class GivenFunctions:
         )
         self._by_call: dict[int, list[PassedFunction]] = {}
         self._outside_calls: list[Reference] = []
+        #: first byte of a call's arguments → first byte of each one → its number
+        self._numbers: dict[int, dict[int, int]] = {}
 
     def add(self, node: Node, chain: str, scope: int) -> None:
         """Add a function: `chain` is that of its name, "" for an unnamed one."""
-        place = _place_of(node, self._syntax)
+        place = _place_of(node, self._syntax, self._numbers)
         if place is None:
             return
-        chain = chain or _own_name(node)
+        chain = chain or (_own_name(node) if place.call is None else "")
         row, column = node.start_point
         function = PassedFunction(place.parameter, chain, row + 1, column)
         if place.call is None:
@@ -89,20 +91,21 @@ class GivenFunctions:
 
 def _own_name(function: Node) -> str:
     """Return the chain of a script's function that a variable or field holds: it has that name."""
-    around = function.parent
-    if around is None or around.type not in _NAMED_BY or function.type not in _NAMED:
+    around = function.parent if function.type in _NAMED else None  # slow to look up
+    holder = _NAMED_BY.get(around.type) if around is not None else None
+    if around is None or holder is None:
         return ""
     name = around.child_by_field_name("name")
-    return _NAMED_BY[around.type] + text_of(name) if name is not None and name.type in _NAMES else ""
+    return holder + text_of(name) if name is not None and name.type in _NAMES else ""
 
 
-def _place_of(node: Node, syntax: Syntax) -> _Place | None:
+def _place_of(node: Node, syntax: Syntax, numbers: dict[int, dict[int, int]]) -> _Place | None:
     """Return the place at which a function is given; None where no type is wanted."""
     value, around, name = node, node.parent, ""
     while around is not None:
         kind = around.type
         if kind in HOLD_ARGUMENTS:
-            return _argument_place(value, around, name)
+            return _argument_place(value, around, name, numbers)
         if kind in _RETURNS and (declared := _result_type(around)):
             return _Place(None, "", f":{declared}")
         if (declared_type := around.child_by_field_name("type")) is not None:
@@ -123,10 +126,14 @@ def _place_of(node: Node, syntax: Syntax) -> _Place | None:
     return None
 
 
-def _argument_place(value: Node, arguments: Node, name: str) -> _Place | None:
-    call = arguments.parent
-    listed = [child for child in arguments.named_children if not child.is_extra]
-    number = next((at for at, child in enumerate(listed) if child.start_byte == value.start_byte), -1)
+def _argument_place(
+    value: Node, arguments: Node, name: str, numbers: dict[int, dict[int, int]]
+) -> _Place | None:
+    by_byte = numbers.get(arguments.start_byte)
+    if by_byte is None:
+        listed = (child for child in arguments.named_children if not child.is_extra)
+        by_byte = numbers[arguments.start_byte] = {child.start_byte: at for at, child in enumerate(listed)}
+    call, number = arguments.parent, by_byte.get(value.start_byte, -1)
     return None if call is None or number < 0 else _Place(call, name or str(number))
 
 

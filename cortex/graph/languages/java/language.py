@@ -19,9 +19,9 @@ from cortex.graph.resolution.types.plain_types import BOXES
 
 
 def _flags(node: Node, _receiver: Node | None, _scope: str) -> tuple[str, ...]:
-    around = node.parent
-    is_promised = around is not None and around.type == "interface_body" and node.type == "method_declaration"
-    is_abstract = is_promised and node.child_by_field_name("body") is None
+    without_body = node.type == "method_declaration" and node.child_by_field_name("body") is None
+    around = node.parent if without_body else None  # slow to look up
+    is_abstract = around is not None and around.type == "interface_body"
     return (*parameters_flag(node), *(ABSTRACT,) * is_abstract)
 
 

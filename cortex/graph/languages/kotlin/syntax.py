@@ -74,11 +74,11 @@ def flags(node: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
 
 def _is_abstract(node: Node) -> bool:
     """Return True for a function without a body in an interface."""
-    body = node.parent if node.type == "function_declaration" else None
-    around = body.parent if body is not None else None
-    if around is None or any(child.type == "function_body" for child in node.children):
+    if node.type != "function_declaration" or any(child.type == "function_body" for child in node.children):
         return False
-    return any(child.type == "interface" for child in around.children)
+    body = node.parent  # slow to look up
+    around = body.parent if body is not None else None
+    return around is not None and any(child.type == "interface" for child in around.children)
 
 
 def text_type(value: Node) -> str:

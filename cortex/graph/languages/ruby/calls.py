@@ -17,11 +17,18 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import family_of
+from cortex.terms.paths import is_test
 
 #: a receiver's last name
 _LAST_NAME = re.compile(r"[a-z]\w*(?=(?:\(\))?$)")
 #: methods of one name among which those of heirs are searched
 HEIRS_MAX = 12
+#: methods that every object has: an heir overrides them
+_OF_OBJECTS = frozenset(
+    "puts print printf putc p pp format sprintf raise fail warn require require_relative load lambda proc loop "
+    "sleep rand exit abort system exec open gets catch throw send public_send method methods freeze dup clone "
+    "tap hash inspect to_s instance_of? is_a? kind_of? respond_to? nil? object_id extend".split()
+)
 #: ends the name of a variable that holds a class
 _CLASS_NAME = re.compile(r"(?:class|klass|base|type|mod|module|[A-Z]\w*)\b[?!()]*$")
 #: methods of the library
@@ -82,9 +89,12 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
     """Return the methods of that name that the heirs of a type define, where the type calls
-    `prepare` on itself and leaves it to them.
+    `prepare` on itself and leaves it to them: no base outside of the project may have it. Heirs in
+    tests count for types in tests.
     """
-    evaluator = calls.evaluator
+    evaluator, arguments = calls.evaluator, callee.reference.arguments
+    if callee.name in _OF_OBJECTS or not evaluator.supertypes.of(around).complete:
+        return []
 
     def qualified(ref: Ref) -> str:  # equal for the parts of a type
         return calls.project.definition(ref).qualified
@@ -99,6 +109,8 @@ def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
         for ref, owner in owners
         if owner
         and static == evaluator.scopes.is_static(ref)
+        and (is_test(calls.path) or not is_test(ref[0]))
+        and (arguments < 0 or accepts_count(calls.project.definition(ref), arguments))
         and any(qualified(above) == qualified(around) for above in evaluator.supertypes.of(owner).types)
     ]
 

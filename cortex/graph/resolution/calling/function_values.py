@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -35,6 +36,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 _VALUES_AND_TYPES = CALLABLE_KINDS | TYPE_KINDS
 #: an unnamed function among the described arguments of a call
 _FUNCTION = "#fn"
+#: what stands around a type's name
+_NAME = re.compile(r"\W")
 #: names of constructors besides that of their type
 _CONSTRUCTORS = ("constructor", "__init__", "__construct")
 
@@ -51,6 +54,8 @@ class FunctionValues:
         self._properties = Properties(project, evaluator, path, edges)
         self._index = project.index(path)
         self._rules = self._index.rules
+        #: type → whether a function may stand for it, and its method
+        self._function_types: dict[Ref, tuple[bool, Ref | None]] = {}
         #: names of modules that the file loads as it runs: `import("./x").then((x) => …)`
         self._loaded_modules = {
             binding.name
@@ -107,13 +112,16 @@ class FunctionValues:
             return
         for owner in (ref, *self._constructors(ref, definition)):
             text = self._type_of_parameter(owner, function)
-            values = self._evaluator.declared(text, *owner) if text else ()
+            is_free = _NAME.sub("", text) in self._targets.overloads.type_parameters(owner)
+            values = self._evaluator.declared(text, *owner) if text and not is_free else ()
             for value in values:
                 if value.tag == "inst" and self._stands_for(value.ref)[0]:
                     yield value.ref
 
     def _stands_for(self, ref: Ref) -> tuple[bool, Ref | None]:
-        return stands_for(self._project, self._evaluator, ref)
+        if (answer := self._function_types.get(ref)) is None:
+            answer = self._function_types[ref] = stands_for(self._project, self._evaluator, ref)
+        return answer
 
     def _constructors(self, ref: Ref, definition: Definition) -> list[Ref]:
         if definition.kind not in TYPE_KINDS:
@@ -146,11 +154,19 @@ class FunctionValues:
             return
         place = function.line, function.column, reference.at
         value = Reference("value", function.chain, reference.scope, *place)
-        for ref in self._refs_of(value)[0]:
+        for ref in self._taking(self._refs_of(value)[0], method or wanted):
             if self._project.definition(ref).kind in CALLABLE_KINDS and ref != method:
                 for target in (wanted, method):
                     if target is not None:
                         yield self._implements(self._project.id_of(ref), target, function)
+
+    def _taking(self, refs: list[Ref], wanted: Ref) -> list[Ref]:
+        """Return the one of several overloads with as many parameters as the wanted function."""
+        if len(refs) < 2 or self._targets.are_twins(refs):
+            return refs
+        count = len(self._project.definition(wanted).parameters)
+        taking = [ref for ref in refs if len(self._project.definition(ref).parameters) == count]
+        return taking if len(taking) == 1 else []
 
     def _holder(self, scope: int) -> str:
         """Return the id of the holder of an unnamed value; the file for a field, as its type would

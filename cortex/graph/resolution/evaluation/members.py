@@ -194,14 +194,15 @@ class Members:
         """Yield the supertypes that give members, nearest first; specialisations of one C++
         template together: its arguments decide which is meant.
         """
-        definition = self._project.definition
+        definition, yielded = self._project.definition, set[str]()
         for supertype in above.types:
-            if supertype in above.promised:
+            name = definition(supertype).qualified
+            if supertype in above.promised or name in yielded:
                 continue
             if SPECIALIZED not in definition(supertype).flags:
                 yield (supertype,)
                 continue
-            name = definition(supertype).qualified
+            yielded.add(name)
             yield tuple(ref for ref in above.types if definition(ref).qualified == name)
 
     def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]:

@@ -30,6 +30,7 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overridden_parameters import overridden_parameter
 from cortex.graph.resolution.types.owners import Owners
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.paths import is_test
 
 #: flags of secondary definitions of a name
 _SECONDARY_FLAGS = frozenset({OVERLOAD, "setter"})
@@ -54,6 +55,8 @@ class Scopes:
         self._foreign: dict[tuple[str, int, str], tuple[tuple[Value, ...], How]] = {}
         self._visible_scopes: dict[tuple[str, int], int] = {}
         self._name_spaces: dict[str, tuple[str, ...]] = {}
+        #: folder → the modules that the tests below it include, in Ruby
+        self._included: dict[str, tuple[Ref, ...]] = {}
         self.exports = Exports(project, meanings, recursion, self)
         self.owners = Owners(project, meanings, self.exports.crates)
 
@@ -466,21 +469,39 @@ class Scopes:
         return spaces
 
     def _of_included_modules(self, name: str, path: str, home: str) -> tuple[Value, ...]:
-        """Return the members of Ruby's modules that the file includes outside of all types, or that
-        another file below the same top folder, such as a test's helper, includes.
+        """Return the members of Ruby's modules that a file includes outside of all types, or, for a
+        test, that another one below the same top folder, such as a helper, includes.
         """
-        top = path.partition("/")[0]
-        for other in sorted(self.project.tops_of(home, INCLUDED), key=lambda other: other != path):
-            if other.partition("/")[0] != top:
-                continue
-            for binding in self.project.index(other).top_bindings[-1, INCLUDED]:
-                if binding.until and other != path:
-                    continue  # in a test's block
-                for module in self._meanings.evaluate(binding.value, other, -1):
-                    is_type = module.tag == "def" and self.project.definition(module.ref).has_members
-                    if is_type and (members := self._meanings.member_of_kind(module.ref, name, static=False)):
-                        return members
+        including = self.project.tops_of(home, INCLUDED)
+        if not including:
+            return ()
+        top = path.partition("/")[0] if is_test(path) else ""
+        modules = self._modules_of([path] if path in including else (), path)
+        below = self._included.get(top) if top else ()
+        if below is None:
+            before = self._recursion.begin()
+            files = [file for file in including if file.partition("/")[0] == top and is_test(file)]
+            below = self._modules_of(files)
+            if self._recursion.end(before):
+                self._included[top] = below
+        for module in dict.fromkeys((*modules, *below)):
+            if members := self._meanings.member_of_kind(module, name, static=False):
+                return members
         return ()
+
+    def _modules_of(self, files: Sequence[str], inside: str = "") -> tuple[Ref, ...]:
+        """Return the modules that `files` include outside of all types; those in a test's block are
+        included `inside` its file alone.
+        """
+        values = (
+            value
+            for file in files
+            for binding in self.project.index(file).top_bindings[-1, INCLUDED]
+            if not binding.until or file == inside
+            for value in self._meanings.evaluate(binding.value, file, -1)
+        )
+        modules = (value.ref for value in values if value.tag == "def")
+        return tuple(dict.fromkeys(ref for ref in modules if self.project.definition(ref).has_members))
 
     def _is_type(self, home: str, scope: str, path: str) -> bool:
         if self.project.rules(path).inner_modules:

@@ -77,7 +77,9 @@ class Supertypes:
         above = self._inherited_supers(direct_types)
         if owner in above.types:  # it inherits from itself
             above = self._follow_supers(direct_types, owner)
-        ordered = self._in_order(owner, [*direct_types, *above.types])
+            ordered = [*direct_types, *above.types]
+        else:
+            ordered = self._in_order(owner, [*direct_types, *above.types])
         # A class's method precedes an interface's, at any distance.
         ordered.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
         types = tuple(ordered)
@@ -187,12 +189,14 @@ class Supertypes:
             return types
         bases = [ref for base in self._bases(owner) for ref in self.base(owner, base.chain)]
         line = [ref for base in bases for ref in (base, *self.of(base).types)]
-        last = list(dict.fromkeys(reversed(line)))[::-1]
-        return [*(ref for ref in last if ref != owner), *(ref for ref in types if ref not in last)]
+        last = dict.fromkeys(reversed(line))
+        return [*(ref for ref in reversed(last) if ref != owner), *(ref for ref in types if ref not in last)]
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
-        bases = self._project.definition(ref).bases
-        if self._project.rules(ref[0]).traits_first:  # a trait's before the base class's, `@mixin` last
+        bases, rules = self._project.definition(ref).bases, self._project.rules(ref[0])
+        if rules.traits_first and rules.ordered_bases:  # of Ruby's modules the last included one is first
+            bases = tuple(sorted(bases, key=lambda base: (-base.line, base.column)))
+        if rules.traits_first:  # a trait's before the base class's, `@mixin` last
             return tuple(sorted(bases, key=lambda base: (base.relation != "embeds", base.relation == ALIAS)))
         return bases
 

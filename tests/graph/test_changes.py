@@ -1,0 +1,51 @@
+"""An edit of one file changes the edges of others: those are resolved again."""
+
+import pytest
+
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.resolve import edges_of
+from tests.graph.test_truth import load
+
+_PROTOCOL = "from typing import Protocol\nclass Handler(Protocol):\n    def __call__(self, a): ...\n"
+_TAKERS = (
+    "from a import Handler\ndef use(h: Handler): ...\nclass Box:\n    def __init__(self, h: Handler): ...\n"
+)
+_GIVERS = "from b import Box, use\ndef run(a): ...\ndef give():\n    use(run)\n    Box(lambda a: 1)\n"
+PYTHON = {"a.py": _PROTOCOL, "b.py": _TAKERS, "c.py": _GIVERS}
+INCLUDED = {
+    "lib/a.rb": "module Util\n  def fetch; end\nend\nmodule Other\n  def fetch; end\nend\n",
+    "test/help.rb": "include Util\n",
+    "test/one_test.rb": "class OneTest\n  def test_one\n    fetch\n  end\nend\n",
+}
+HEIRS = {
+    "a.rb": "class Base\n  def run\n    prepare(1)\n  end\nend\n",
+    "b.rb": "class Middle < Base\nend\n",
+    "c.rb": "class Heir < Middle\n  def prepare(n); end\nend\n",
+}
+#: what changes → (files, path, text before the edit, text after it)
+EDITS = {
+    "a protocol loses its call": (PYTHON, "a.py", "def __call__", "def go"),
+    "a protocol becomes a class": (PYTHON, "a.py", "(Protocol)", ""),
+    "a test's helper includes no module": (INCLUDED, "test/help.rb", "include Util", "SIZE = 1"),
+    "a test's helper includes another module": (INCLUDED, "test/help.rb", "Util", "Other"),
+    "a class between two loses its base": (HEIRS, "b.rb", " < Base", ""),
+}
+
+
+def _edges(project, paths):
+    evaluator = Evaluator(project)
+    return {path: set(edges_of(project, evaluator, path)) for path in paths if path in project.packed}
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("edit", EDITS)
+def test_files_whose_edges_change_with_another_file_are_resolved_again(edit, back):
+    files, path, old, new = EDITS[edit]
+    texts = [files[path], files[path].replace(old, new)]
+    before, after = reversed(texts) if back else texts
+    project, edited = load(files | {path: before}), load(files | {path: after})
+    edges = _edges(project, project.packed)
+    last = {name: lines for name, lines in edges.items() if name != path}
+    edges |= _edges(project, project.update({path: edited.packed[path]}))
+    assert edges == (wanted := _edges(edited, edited.packed))
+    assert any(wanted[name] != lines for name, lines in last.items())  # another file's edges differ
