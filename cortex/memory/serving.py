@@ -278,27 +278,29 @@ class MemoryWorker:
             briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
-        """The embedding of notes by a model, between calls; else upkeep that is due, after a while
-        without calls: the next call ends it, and it goes on later.
+        """The embedding of notes by a model, between calls; else the reading of notes that wait, or
+        upkeep that is due, after a while without calls: the next call ends it, and it goes on
+        later.
         """
         if self._library and (model := self._library.memory.model) and self._has_to_embed():
             return self._in_slices(model.steps(), writes=False)
-        if self._library and self._library.memory.replacements.waiting:
-            return self._in_slices(read_waiting(self._library.memory), writes=False)
-        if self._library is None or time.monotonic() - self._last_call < self._quiet_s:
+        quiet_s = time.monotonic() - self._last_call
+        if self._library and self._library.memory.replacements.waiting and quiet_s >= PAUSE_S:
+            return self._until_call("reading notes", read_waiting(self._library.memory), writes=False)
+        if self._library is None or quiet_s < self._quiet_s:
             return None
         slices = None
         with self._guard(writes=False), self._tolerate_outage():
             slices = due_upkeep(self._library.memory)
-        return None if slices is None else self._run_upkeep(slices)
+        return None if slices is None else self._until_call("upkeep", slices, writes=True)
 
-    def _run_upkeep(self, slices: Generator[None, None, Any]) -> Slices:
+    def _until_call(self, what: str, slices: Generator[None, None, Any], *, writes: bool) -> Slices:
         began, last_call = time.monotonic(), self._last_call
-        steps = self._in_slices(slices, writes=True)
+        steps = self._in_slices(slices, writes=writes)
         with contextlib.closing(slices):
             while self._last_call == last_call and next(steps, steps) is None:
                 yield
-        log.info("upkeep took %.1f s", time.monotonic() - began)
+        log.info("%s took %.1f s", what, time.monotonic() - began)
         return MemoryAnswer({})
 
     def status(self) -> Status:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +15,10 @@ from cortex.memory.find.newer.replacement_model import MODEL_DIR, ReplacementMod
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
-from cortex.memory.note import Note
+from cortex.memory.note import Note, Source
+from cortex.memory.operations import carry_out
 from cortex.system.errors import Damaged
-from tests.memory.small_memory import open_small
+from tests.memory.small_memory import BEGIN, DAY_MS, OTHERS, open_small
 
 OLD = Note(title="Releases are shipped by running Ansible from the bastion", number=1)
 NEW = Note(title="Argo CD ships our releases since Monday", number=2)
@@ -112,7 +115,8 @@ def test_a_damaged_row_and_a_dropped_note_leave_the_others(tmp_path):
     first.path.write_bytes(raw[:-3])
     cut = Replacements(tmp_path)
     assert cut.newer_than(1) == [2]
-    cut.expect_unread([2, 12])
+    cut.follow([1, 2, 11, 12])
+    assert cut.waiting == [1, 11, 12]
     assert cut.path.stat().st_size < len(raw)
     first.path.write_bytes(raw)
     first.drop([1])
@@ -148,3 +152,80 @@ def test_notes_whose_readings_are_lost_are_read_in_the_background(data):
             pass
         assert memory.replacements.newer_than(old) == [new]
         assert not memory.replacements.waiting
+
+
+def test_the_newest_of_a_chain_comes_first(tmp_path):
+    days = itertools.count()
+    with Library(
+        Memory(tmp_path, open_static(), lambda: BEGIN + next(days) * 15 * DAY_MS), project="here"
+    ) as library:
+        for title in (
+            *OTHERS[:2],
+            "Nightly backups go to the NAS in the cellar",
+            "Backblaze holds the nightly backups",
+            "Nightly backups are written to Hetzner storage",
+            "Lunch is served at noon",
+        ):
+            library.store(title)
+        rows = library.recall("Where do the nightly backups go?")
+        assert [row["number"] for row in rows][:3] == [5, 4, 3]
+
+
+def test_notes_wait_again_when_one_that_was_read_with_them_changes(data):
+    with open_small(data) as library:
+        old = library.store("Invoices are mailed through Postfix")["number"]
+        new = library.store("Mailgun delivers the invoices")["number"]
+        library.edit(old, title="Invoices are mailed by Postfix")
+        assert library.memory.replacements.waiting == [old, new]
+    memory = Memory(data, open_static())
+    with Library(memory, project="here"):
+        assert memory.replacements.waiting == [old, new]
+        for _ in read_waiting(memory):
+            pass
+        assert memory.replacements.likelihood(*memory.store.notes_by_number([old, new])) > 0.5
+
+
+@pytest.mark.parametrize("lost", ["index", "index/replacements", "weights"])
+def test_a_note_is_stored_where_no_reading_can_be_made_or_kept(data, lost):
+    with open_small(data) as library:
+        library.store("Emergency calls at night go to Dr. Brandt")
+        if lost == "weights":
+            library.memory.replacements = Replacements(data / "other", lambda: ReplacementModel(data))
+        else:
+            shutil.rmtree(data / lost)
+        assert library.store("Dr. Silva takes the emergency calls at night")["number"]
+        assert len(library.recall("Who gets emergency calls at night?")) == 2
+
+
+def test_readings_of_notes_that_are_gone_are_dropped_at_the_next_start(data):
+    with open_small(data) as library:
+        old = library.store("Emergency calls at night go to Dr. Brandt")["number"]
+        library.store("Dr. Silva takes the emergency calls at night")
+        library.memory.store.erase([old])  # and the process is killed
+    memory = Memory(data, open_static())
+    with Library(memory, project="here"):
+        rows = np.fromfile(memory.replacements.path, "<u8").reshape(-1, 4)
+        assert len(rows)
+        assert old not in rows[:, :2]
+
+
+def test_an_accepted_note_of_another_project_precedes_only_then(tmp_path):
+    days, person = itertools.count(), Source("", "", "cli", "user")
+    with Library(
+        Memory(tmp_path, open_static(), lambda: BEGIN + next(days) * 15 * DAY_MS), project="here"
+    ) as library:
+
+        def ask(operation, caller="here", source=person, **arguments):
+            return carry_out(library, operation, arguments, project=caller, source=source)
+
+        ask("store", title="Invoices are mailed through Postfix")
+        agent = Source("claude", "s1", "mcp", "agent")
+        ask("store", "there", agent, title="Mailgun delivers the invoices", project="here")
+        ask("store", title="Lunch is served at noon")
+        question = "How are invoices mailed?"
+        assert [row["number"] for row in ask("recall", query=question)["results"]][:2] == [1, 2]
+        ask("accept", numbers=[2])
+        library.memory.follow()
+        for _ in read_waiting(library.memory):
+            pass
+        assert [row["number"] for row in ask("recall", query=question)["results"]][:2] == [2, 1]

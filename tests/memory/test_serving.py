@@ -58,6 +58,22 @@ def test_a_write_that_is_sent_twice_is_carried_out_once(worker):
     assert count(worker) == 1
 
 
+def test_a_call_ends_the_reading_of_notes_that_wait(worker):
+    for title in ("Retries use back-off", "The staging database runs PostgreSQL 15", "Lunch is at noon"):
+        ask(worker, "store", title=title)
+    replacements = worker.ready().memory.replacements
+    replacements.waiting = [1, 2, 3]
+    assert worker.background() is None
+    worker._last_call -= serving.PAUSE_S
+    reading = worker.background()
+    next(reading)
+    assert replacements.waiting == [1, 2]
+    ask(worker, "stats", writes=False)
+    with pytest.raises(StopIteration):
+        next(reading)
+    assert replacements.waiting == [1, 2]
+
+
 def test_a_writing_operation_is_refused_as_a_read(worker):
     for operation in (entry for entry in OPERATIONS.values() if entry.writes):
         with pytest.raises(BadRequest, match="writes"):

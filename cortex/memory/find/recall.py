@@ -142,6 +142,7 @@ class Memory:
                 self._follow_changes()
         except (OSError, ValueError) as error:  # from tantivy or the system, for broken files
             log.warning("rebuilding the indexes of memory: %s", error)
+            files.make_private(self.vectors.path.parent)  # the words are first, and follow with them
             for index in INDEXES:
                 for _ in self.rebuild(index):
                     pass
@@ -193,7 +194,7 @@ class Memory:
             last = edges[-1].number
             yield
         self.catalog, self.links, self._reached = catalog, links, reached
-        self.replacements.expect_unread(catalog.live())
+        self.replacements.follow(catalog.live())
 
     def _take_in(self, after: int) -> Iterator[None]:
         while changes := self.store.changes_after(after, CHANGES):

@@ -31,7 +31,7 @@ KINDS = frozenset(("fact", "decision", "preference", "goal"))
 #: kinds of notes that may tell of a change: an event ("moved to EMQX") outdates facts too
 TELLING = KINDS | {"event"}
 #: authors whose notes precede no note of others
-FOREIGN: frozenset[Trust] = frozenset(("import", "tool"))
+FOREIGN: frozenset[Trust] = frozenset(("import", "tool", "other"))
 #: share of the shorter title's stems from which on a change without the whole subject is a dispute
 DISPUTED = 0.5
 #: the same share without light words, from which on two notes of one subject state the same or

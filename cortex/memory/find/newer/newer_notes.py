@@ -170,7 +170,7 @@ def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str 
 class NewerNotes:
     """The rows of an answer with newer notes beside those that they may outdate: `notes`, and
     `outdated`: {number of a newer note: numbers of the older ones}; `replaced`: pairs of indices in
-    `notes`, a newer note and the first hit, which it very likely replaces, the newest last.
+    `notes`, a newer and an older one, of the first hit and those that very likely replace it.
     """
 
     def __init__(  # noqa: PLR0917
@@ -207,8 +207,11 @@ class NewerNotes:
         newer = [
             notes[pairs[at][1]] for at, is_sure in zip(of_first, surely.tolist(), strict=True) if is_sure
         ]
-        shown = sorted((note for note in newer if note in self.notes), key=lambda note: note.happened_at)
-        return [(self.notes.index(note), self.notes.index(notes[0])) for note in shown]
+        shown = sorted(
+            (note for note in newer if note in self.notes), key=lambda n: (n.happened_at, n.number)
+        )
+        places = [self.notes.index(note) for note in (*notes[:1], *shown)]
+        return [(places[new], places[old]) for new in range(len(places)) for old in range(new)]
 
     def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
         """Put the likeliest newer notes of the first hits right behind them."""

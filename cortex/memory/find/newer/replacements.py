@@ -5,6 +5,7 @@ only grows, and the same in memory. Can be deleted at any time; background steps
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import time
 import zlib
@@ -18,6 +19,9 @@ from cortex.memory.find.newer.statements import BODY_CHARS
 from cortex.memory.note import Note
 from cortex.system import files
 from cortex.system.arrays import Array
+from cortex.system.errors import Damaged
+
+log = logging.getLogger(__name__)
 
 #: likelihood from which on a pair is kept; that of a pair which is not
 LEAST = 0.03
@@ -25,8 +29,8 @@ LEAST = 0.03
 WAITING_MAX = 2_000
 #: seconds without a reading until the model gives its memory back
 IDLE_S = 300.0
-#: a row: two notes, checksums of their texts, the likelihood, and a checksum of all; a row without
-#: an older note says that the newer one was read
+#: a row: two notes, checksums of their texts, the likelihood, and a checksum of all. The last row
+#: of a reading has no older note; one without texts says that the newer note must be read again
 _ROW = np.dtype(
     [(name, "<u8") for name in ("older", "newer")]
     + [("older_text", "<u4"), ("newer_text", "<u4"), ("likelihood", "<f4"), ("crc", "<u4")]
@@ -85,37 +89,54 @@ class Replacements:
         self._load(rows[~dropped])
 
     def expect(self, notes: Iterable[Note]) -> None:
-        """Let notes wait to be read whose text was not."""
-        unread = [note.number for note in notes if self._read.get(note.number) != _text_crc(note)]
-        if unread:
-            waiting = dict.fromkeys(sorted({*self.waiting, *unread})[-WAITING_MAX:])
-            self.waiting = list(waiting)
+        """Let notes wait to be read whose text was not, and those that were read with them."""
+        changed = {note.number for note in notes if self._read.get(note.number) != _text_crc(note)}
+        changed |= {newer for number in changed for newer in self._newer.get(number, ())}
+        if lapsed := [number for number in changed if self._read.get(number)]:
+            rows = np.zeros(len(lapsed), _ROW)
+            rows["newer"] = lapsed
+            self._append(rows)
+        if changed:
+            self.waiting = sorted({*self.waiting, *changed})[-WAITING_MAX:]
 
-    def expect_unread(self, numbers: Iterable[int]) -> None:
-        """Let notes wait of which no text was ever read."""
-        self.waiting = sorted(number for number in numbers if number not in self._read)[-WAITING_MAX:]
-
-    def is_read(self, note: Note) -> bool:
-        return self._read.get(note.number) == _text_crc(note)
+    def follow(self, numbers: Iterable[int]) -> None:
+        """Let those of all notes wait that must be read, and drop the others that were."""
+        present = set(numbers)
+        if gone := (self._read.keys() | self._newer.keys()) - present:
+            self.drop(gone)
+        self.waiting = sorted(number for number in present if not self._read.get(number))[-WAITING_MAX:]
 
     def read(self, newer: Note, olders: Sequence[Note]) -> Array:
         """float64 [olders]: how likely the newer note replaces each, remembered."""
-        self._model, self._used = self._model or self._make(), time.monotonic()
-        text = _text_of(newer)
-        values = self._model.likelihoods([(_text_of(older), text) for older in olders])
+        self.waiting = [number for number in self.waiting if number != newer.number]
+        try:
+            values = self._likelihoods(newer, olders) if olders else np.zeros(0)
+        except Damaged as error:  # the note is stored all the same
+            log.warning("notes are not compared: %s", error)
+            return np.zeros(len(olders))
         rows = np.zeros(1 + len(olders), _ROW)
         rows["newer"], rows["newer_text"] = newer.number, _text_crc(newer)
-        rows["older"][1:], rows["likelihood"][1:] = [older.number for older in olders], values
-        rows["older_text"][1:] = [_text_crc(older) for older in olders]
+        rows["older"][:-1], rows["likelihood"][:-1] = [older.number for older in olders], values
+        rows["older_text"][:-1] = [_text_crc(older) for older in olders]
         rows = rows[(rows["likelihood"] >= LEAST) | (rows["older"] == 0)]
-        rows["crc"] = [_crc(row) for row in rows]
-        with os.fdopen(files.open_log(self.path), "ab") as file:
-            file.write(rows.tobytes())
         for newers in self._newer.values():
             newers.pop(newer.number, None)
-        self._load(rows)
-        self.waiting = [number for number in self.waiting if number != newer.number]
+        self._append(rows)
         return values
+
+    def _likelihoods(self, newer: Note, olders: Sequence[Note]) -> Array:
+        self._model, self._used = self._model or self._make(), time.monotonic()
+        text = _text_of(newer)
+        return self._model.likelihoods([(_text_of(older), text) for older in olders])
+
+    def _append(self, rows: Array) -> None:
+        rows["crc"] = [_crc(row) for row in rows]
+        self._load(rows)
+        try:
+            with os.fdopen(files.open_log(self.path), "ab") as file:
+                file.write(rows.tobytes())
+        except OSError as error:  # the next start lets them wait again
+            log.warning("what was read of notes is not saved: %s", error)
 
     def newer_than(self, number: int) -> list[int]:
         """The notes that may replace a note, the likeliest first."""
@@ -143,7 +164,9 @@ def _text_of(note: Note) -> str:
 
 
 def _text_crc(note: Note) -> int:
-    return zlib.crc32(_text_of(note).encode("utf-8", "replace"))
+    """The checksum of a note's text, and of what decides with which others it is read."""
+    parts = (note.kind, note.scope, note.source.trust, _text_of(note))
+    return zlib.crc32("\0".join(parts).encode("utf-8", "replace"))
 
 
 def _crc(row: Array) -> int:
