@@ -143,7 +143,7 @@ def test_notes_whose_readings_are_lost_are_read_in_the_background(data):
         old = library.store("Emergency calls at night go to Dr. Brandt")["number"]
         new = library.store("Dr. Silva takes the emergency calls at night")["number"]
         assert library.memory.replacements.newer_than(old) == [new]
-    for file in data.rglob("read.rows"):
+    for file in data.rglob("replacements/*.rows"):
         file.unlink()
     memory = Memory(data, open_static())
     with Library(memory, project="here"):

@@ -81,7 +81,6 @@ class ReplacementModel:
     def __init__(self, folder: Path = MODEL_DIR) -> None:
         """Raises Damaged when a file is missing or wrong."""
         try:
-            self.identity: str = orjson.loads((folder / "model.json").read_bytes())["hash"]
             self._pieces = WordPieces(orjson.loads((folder / "vocab.json").read_bytes()))
             self._rows = np.load(folder / "words8.npy", mmap_mode="r")
             with np.load(folder / "weights.npz") as stored:
@@ -147,6 +146,15 @@ class ReplacementModel:
         centred /= np.sqrt((centred * centred).mean(axis=1, keepdims=True) + _EPSILON)
         normed: Array = centred * self._weights[name] + self._weights[name + ".bias"]
         return normed
+
+
+def read_identity(folder: Path = MODEL_DIR) -> str:
+    """The name and hash of the model; "none" where its description cannot be read."""
+    try:
+        description = orjson.loads((folder / "model.json").read_bytes())
+        return f"{description['name']}-{description['hash']}"
+    except (OSError, ValueError, KeyError):
+        return "none"
 
 
 def _restored(stored: Mapping[str, Array], name: str) -> Array:

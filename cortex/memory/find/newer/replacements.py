@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import struct
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cortex.memory.find.newer.replacement_model import ReplacementModel
+from cortex.memory.find.newer.replacement_model import ReplacementModel, read_identity
 from cortex.memory.find.newer.statements import BODY_CHARS
 from cortex.memory.note import Note
 from cortex.system import files
@@ -29,13 +30,12 @@ LEAST = 0.03
 WAITING_MAX = 2_000
 #: seconds without a reading until the model gives its memory back
 IDLE_S = 300.0
-#: a row: two notes, checksums of their texts, the likelihood, and a checksum of all. The last row
-#: of a reading has no older note; one without texts says that the newer note must be read again
-_ROW = np.dtype(
-    [(name, "<u8") for name in ("older", "newer")]
-    + [("older_text", "<u4"), ("newer_text", "<u4"), ("likelihood", "<f4"), ("crc", "<u4")]
-)
-_CRC_BYTES = 4
+#: a row: older and newer note, checksums of their texts, the likelihood, and a checksum of these.
+#: The last row of a reading has no older note; one without texts says that the newer note must be
+#: read again
+_ROW, _CRC = struct.Struct("<QQIIf"), struct.Struct("<I")
+_SIZE = _ROW.size + _CRC.size
+Row = tuple[int, int, int, int, float]
 
 
 class Replacements:
@@ -45,35 +45,47 @@ class Replacements:
         self._make, self._used = make, 0.0
         self._model: ReplacementModel | None = None
         files.make_private(folder)
-        self.path = folder / "read.rows"
-        #: {older note: {newer note: its row}}; {newer note: checksum of the text that was read}
-        self._newer: dict[int, dict[int, Array]] = {}
-        self._read: dict[int, int] = {}
+        self.path = folder / f"{read_identity()}.rows"
+        for name in files.names(folder):
+            if name != self.path.name:  # of an earlier model
+                files.remove(folder / name)
+        self._clear()
         #: notes to be read, the newest last
         self.waiting: list[int] = []
         self._load(self._rows())
 
-    def _rows(self) -> Array:
+    def _clear(self) -> None:
+        #: {older note: {newer note: its row}}, the older notes of each newer one, and {newer note:
+        #: checksum of the text that was read}
+        self._newer: dict[int, dict[int, Row]] = {}
+        self._older: dict[int, list[int]] = {}
+        self._read: dict[int, int] = {}
+
+    def _rows(self) -> list[Row]:
         """The rows of the file up to the first damaged one."""
         try:
             with files.open_ours(self.path) as file:
                 raw = file.read()
         except OSError:
-            return np.zeros(0, _ROW)
-        rows = np.frombuffer(raw, _ROW, len(raw) // _ROW.itemsize)
-        damaged = [at for at, row in enumerate(rows) if row["crc"] != _crc(row)][:1]
-        good = rows[: damaged[0]] if damaged else rows
-        if len(good) * _ROW.itemsize < len(raw):
-            files.replace(self.path, good.tobytes())
-        return good
+            return []
+        rows = []
+        for at in range(0, len(raw) - _SIZE + 1, _SIZE):
+            packed, checksum = raw[at : at + _ROW.size], raw[at + _ROW.size : at + _SIZE]
+            if _CRC.unpack(checksum)[0] != zlib.crc32(packed):
+                break
+            rows.append(_ROW.unpack(packed))
+        if len(rows) * _SIZE < len(raw):
+            files.replace(self.path, raw[: len(rows) * _SIZE])
+        return rows
 
-    def _load(self, rows: Array) -> None:
+    def _load(self, rows: Iterable[Row]) -> None:
         for row in rows:
-            newer, older = int(row["newer"]), int(row["older"])
+            older, newer, _, newer_text, _ = row
             if older:
                 self._newer.setdefault(older, {})[newer] = row
+                self._older.setdefault(newer, []).append(older)
             else:
-                self._read[newer] = int(row["newer_text"])
+                self._read[newer] = newer_text
 
     def delete(self) -> None:
         """Remove its file; the object must not be used afterwards."""
@@ -82,20 +94,17 @@ class Replacements:
 
     def drop(self, numbers: Collection[int]) -> None:
         """Rewrite the file without these notes."""
-        rows = self._rows()
-        dropped = np.isin(rows["older"], list(numbers)) | np.isin(rows["newer"], list(numbers))
-        files.replace(self.path, rows[~dropped].tobytes())
-        self._newer, self._read = {}, {}
-        self._load(rows[~dropped])
+        dropped = set(numbers)
+        rows = [row for row in self._rows() if dropped.isdisjoint(row[:2])]
+        files.replace(self.path, _packed(rows))
+        self._clear()
+        self._load(rows)
 
     def expect(self, notes: Iterable[Note]) -> None:
         """Let notes wait to be read whose text was not, and those that were read with them."""
         changed = {note.number for note in notes if self._read.get(note.number) != _text_crc(note)}
         changed |= {newer for number in changed for newer in self._newer.get(number, ())}
-        if lapsed := [number for number in changed if self._read.get(number)]:
-            rows = np.zeros(len(lapsed), _ROW)
-            rows["newer"] = lapsed
-            self._append(rows)
+        self._append([(0, number, 0, 0, 0.0) for number in changed if self._read.get(number)])
         if changed:
             self.waiting = sorted({*self.waiting, *changed})[-WAITING_MAX:]
 
@@ -114,14 +123,15 @@ class Replacements:
         except Damaged as error:  # the note is stored all the same
             log.warning("notes are not compared: %s", error)
             return np.zeros(len(olders))
-        rows = np.zeros(1 + len(olders), _ROW)
-        rows["newer"], rows["newer_text"] = newer.number, _text_crc(newer)
-        rows["older"][:-1], rows["likelihood"][:-1] = [older.number for older in olders], values
-        rows["older_text"][:-1] = [_text_crc(older) for older in olders]
-        rows = rows[(rows["likelihood"] >= LEAST) | (rows["older"] == 0)]
-        for newers in self._newer.values():
-            newers.pop(newer.number, None)
-        self._append(rows)
+        for number in self._older.pop(newer.number, ()):
+            self._newer[number].pop(newer.number, None)
+        text = _text_crc(newer)
+        rows = [
+            (older.number, newer.number, _text_crc(older), text, value)
+            for older, value in zip(olders, values.tolist(), strict=True)
+            if value >= LEAST
+        ]
+        self._append([*rows, (0, newer.number, 0, text, 0.0)])
         return values
 
     def _likelihoods(self, newer: Note, olders: Sequence[Note]) -> Array:
@@ -129,28 +139,28 @@ class Replacements:
         text = _text_of(newer)
         return self._model.likelihoods([(_text_of(older), text) for older in olders])
 
-    def _append(self, rows: Array) -> None:
-        rows["crc"] = [_crc(row) for row in rows]
+    def _append(self, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
         self._load(rows)
         try:
             with os.fdopen(files.open_log(self.path), "ab") as file:
-                file.write(rows.tobytes())
+                file.write(_packed(rows))
         except OSError as error:  # the next start lets them wait again
             log.warning("what was read of notes is not saved: %s", error)
 
     def newer_than(self, number: int) -> list[int]:
         """The notes that may replace a note, the likeliest first."""
         newers = self._newer.get(number, {})
-        return sorted(newers, key=lambda newer: -float(newers[newer]["likelihood"]))
+        return sorted(newers, key=lambda newer: -newers[newer][-1])
 
     def likelihood(self, older: Note, newer: Note) -> float:
         """How likely the newer note replaces the older one; 0 if the model was not asked, or for
         other texts.
         """
         row = self._newer.get(older.number, {}).get(newer.number)
-        if row is None or row["older_text"] != _text_crc(older) or row["newer_text"] != _text_crc(newer):
-            return 0.0
-        return float(row["likelihood"])
+        is_present = row is not None and row[2:4] == (_text_crc(older), _text_crc(newer))
+        return row[-1] if row and is_present else 0.0
 
     def rest(self) -> None:
         """Give the model's memory back, if it was not used for a while."""
@@ -169,5 +179,6 @@ def _text_crc(note: Note) -> int:
     return zlib.crc32("\0".join(parts).encode("utf-8", "replace"))
 
 
-def _crc(row: Array) -> int:
-    return zlib.crc32(row.tobytes()[:-_CRC_BYTES])
+def _packed(rows: Iterable[Row]) -> bytes:
+    packed = (_ROW.pack(*row) for row in rows)
+    return b"".join(row + _CRC.pack(zlib.crc32(row)) for row in packed)
