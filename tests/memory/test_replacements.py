@@ -229,3 +229,14 @@ def test_an_accepted_note_of_another_project_precedes_only_then(tmp_path):
         for _ in read_waiting(library.memory):
             pass
         assert [row["number"] for row in ask("recall", query=question)["results"]][:2] == [2, 1]
+
+
+def test_a_correction_within_a_minute_comes_first(data):
+    """People try a memory by telling it something, and something else."""
+    with Library(Memory(data, open_static()), project="here") as library:
+        for title in OTHERS:
+            library.store(title)
+        old = library.store("Retries use exponential back-off with five attempts")["number"]
+        new = library.store("Retries: three attempts, then the dead letter queue")["number"]
+        first, second = library.recall("How many attempts do retries have?")[:2]
+        assert (first["number"], second["number"], first["may_disagree"]) == (new, old, [old])

@@ -219,11 +219,14 @@ class NewerNotes:
         for old in sorted(at for at in newer if at < LOOKED_AT):
             best = sorted((pair for pair in newer[old] if pair[0] >= LIKELY), reverse=True)[:LIKELY_EACH]
             behind = self.notes.index(notes[old]) + 1
-            already = self.notes[:behind]
+            already = self.notes[: behind + len(best)]
             brought = [notes[new] for _, new in best if notes[new] not in already][:room]
             room -= len(brought)
             self.notes = [note for note in self.notes if note not in brought]
+            is_beside = {notes[new].number for _, new in best}
             behind = self.notes.index(notes[old]) + 1
+            while behind < len(self.notes) and self.notes[behind].number in is_beside:
+                behind += 1
             self.notes[behind:behind] = brought
 
     def _say(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
