@@ -151,16 +151,16 @@ def test_without_starting_it_attaches_to_a_set_that_runs_and_says_where_none_doe
 
 
 def test_a_question_waits_for_the_first_index_and_without_the_wait_says_that_it_is_under_way(project):
-    for number in range(400):
+    for number in range(1_500):
         (project.root / f"m{number}.py").write_text(f"def made_{number}():\n    return {number}\n" * 30)
     with Project(project.root, wait_s=0) as hasty:
-        answer = hasty.exact("made_399")
+        answer = hasty.exact("made_1499")
         assert not answer.index.complete
         assert answer.index.message or answer.suggestion
         with Project(project.root, wait_s=BOUND_S) as patient:
-            assert patient.exact("made_399").index.generation
+            assert patient.exact("made_1499").index.generation
         until(lambda: hasty.index().complete, "the whole project is served")
-        assert hasty.exact("made_399").results
+        assert hasty.exact("made_1499").results
 
 
 def test_a_folder_that_is_no_project_is_refused_at_once(tmp_path):
