@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Train the replacement model of memory: it reads two notes and says whether the newer one replaces
 the older one.
 
-    scripts/train/replacement.py --minilm FOLDER --out FOLDER [--epochs N] [--seed N]
+    python -m scripts.train.replacement --minilm FOLDER --out FOLDER [--epochs N] [--seed N]
 
 `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, from which training starts;
 `--out` gets the files of cortex/memory/find/newer/cortex_replacement. Needs torch beside Cortex;
