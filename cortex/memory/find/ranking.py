@@ -253,9 +253,12 @@ def rank(  # noqa: PLR0917
             similar = _with_far(similar, far, lanes, catalog, now)
         near = _spread(reached, worth, len(catalog["there"]))[similar.numbers]
     none = np.zeros(len(near))
-    lone = (catalog["session"][similar.numbers] == 0) & (lanes.cosines.hit > 0)
-    weights = {lane: alpha * np.where(lone, LONE_WEIGHTS[lane], weight) for lane, weight in WEIGHTS.items()}
-    alike = sum((weights[lane] * values for lane, values in similar.lanes.items()), none)
+    lone = (catalog["session"][similar.numbers] == 0) if lanes.cosines.hit else none
+    weighted = {
+        lane: alpha * (WEIGHTS[lane] + (LONE_WEIGHTS[lane] - WEIGHTS[lane]) * lone) * values
+        for lane, values in similar.lanes.items()
+    }
+    alike = sum(weighted.values(), none)
     fitting, lifts = (sum(factors.values(), none + 1.0) for factors in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
     candidates = np.flatnonzero(similar.fits | (near > 0))
@@ -264,7 +267,7 @@ def rank(  # noqa: PLR0917
     numbers = similar.numbers[candidates]
     order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[candidates]))
     best = candidates[order[:limit]]
-    parts = {lane: (weights[lane] * values)[best] for lane, values in similar.lanes.items()}
+    parts = {lane: values[best] for lane, values in weighted.items()}
     parts |= {name: alike[best] * by[best] for name, by in similar.fitting.items()}
     parts["graph"] = (1 - alpha) * near[best]
     base = alike[best] * fitting[best] + parts["graph"]

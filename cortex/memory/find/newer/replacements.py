@@ -4,7 +4,6 @@ only grows, and the same in memory. Can be deleted at any time; background steps
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import struct
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from cortex.memory.find.newer.replacement_model import ReplacementModel, read_identity
-from cortex.memory.find.newer.statements import BODY_CHARS
+from cortex.memory.find.newer.successors import text_of
 from cortex.memory.note import Note
 from cortex.system import files
 from cortex.system.arrays import Array
@@ -87,11 +86,6 @@ class Replacements:
             else:
                 self._read[newer] = newer_text
 
-    def delete(self) -> None:
-        """Remove its file; the object must not be used afterwards."""
-        with contextlib.suppress(FileNotFoundError):
-            files.remove(self.path)
-
     def drop(self, numbers: Collection[int]) -> None:
         """Rewrite the file without these notes."""
         dropped = set(numbers)
@@ -136,8 +130,8 @@ class Replacements:
 
     def _likelihoods(self, newer: Note, olders: Sequence[Note]) -> Array:
         self._model, self._used = self._model or self._make(), time.monotonic()
-        text = _text_of(newer)
-        return self._model.likelihoods([(_text_of(older), text) for older in olders])
+        text = text_of(newer)
+        return self._model.likelihoods([(text_of(older), text) for older in olders])
 
     def _append(self, rows: Sequence[Row]) -> None:
         if not rows:
@@ -168,14 +162,9 @@ class Replacements:
             self._model = None
 
 
-def _text_of(note: Note) -> str:
-    """A note as the model was trained to read it."""
-    return ". ".join(filter(None, (note.title.strip(), note.body[:BODY_CHARS].strip())))
-
-
 def _text_crc(note: Note) -> int:
     """The checksum of a note's text, and of what decides with which others it is read."""
-    parts = (note.kind, note.scope, note.source.trust, _text_of(note))
+    parts = (note.kind, note.scope, note.source.trust, text_of(note))
     return zlib.crc32("\0".join(parts).encode("utf-8", "replace"))
 
 

@@ -111,8 +111,10 @@ def reading_of(text: str) -> Reading:
 
 
 def text_of(note: Note) -> str:
-    """The part of a note that is compared: a change is at the start."""
-    return f"{note.title}. {note.body[:BODY_CHARS]}"
+    """The part of a note that is compared: a change is at the start. The replacement model was
+    trained to read notes in this form.
+    """
+    return ". ".join(filter(None, (note.title.strip(), note.body[:BODY_CHARS].strip())))
 
 
 def likely(features: dict[str, Array], *, is_first: bool = False) -> Array:
