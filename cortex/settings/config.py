@@ -54,6 +54,7 @@ from cortex.settings.table import (
     Fusion,
     Indexing,
     Memory,
+    NoteEmbedding,
     Security,
     Server,
 )
@@ -78,7 +79,7 @@ class Config:
     indexing: Indexing = field(default_factory=Indexing)
     fusion: Fusion = field(default_factory=Fusion)
     memory: Memory = field(default_factory=Memory)
-    memory_embedding: Embedding = field(default_factory=Embedding)
+    memory_embedding: Embedding = field(default_factory=NoteEmbedding)
     security: Security = field(default_factory=Security)
     engines: Engines = field(default_factory=Engines)
     #: the engine of another package that `engines` names, and its section of settings

@@ -19,7 +19,7 @@ from cortex.settings.folders.home import (
     user_home,
 )
 from cortex.settings.relied_settings import flatten, hash_of
-from cortex.settings.table import MEMORY_EMBEDDING, Embedding, Memory, Security, Server
+from cortex.settings.table import MEMORY_EMBEDDING, Embedding, Memory, NoteEmbedding, Security, Server
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from ipc.messages import PROTOCOL
@@ -37,7 +37,7 @@ class DataFolder:
     root: Path
     settings: Memory = field(default_factory=Memory)
     #: the embedder in the settings
-    embedding: Embedding = field(default_factory=Embedding)
+    embedding: Embedding = field(default_factory=NoteEmbedding)
     #: seconds without a front before its processes end, and seconds of one call
     idle_exit_s: float = 600.0
     deadline_s: float = 10.0
@@ -100,7 +100,7 @@ class DataFolder:
     @property
     def embedder(self) -> Embedding:
         """The embedder of notes: of the settings, else the installed model, else the built-in."""
-        if self.embedding == Embedding() and (self.root / MODEL).is_dir():
+        if self.embedding == NoteEmbedding() and (self.root / MODEL).is_dir():
             return Embedding(provider="onnx", model_path=str(self.root / MODEL))
         return self.embedding
 

@@ -14,10 +14,16 @@ from typing import Annotated, Any, Literal, get_type_hints
 from cortex.settings.plug import LOCAL
 
 #: embedders, each with its name in sentences, and the settings that it does not use
-Provider = Literal["static", "http", "local", "onnx"]
-EMBEDDERS = {"static": "the built-in model", "http": "a server", "onnx": "a model in a folder"}
+Provider = Literal["static", "sentences", "http", "local", "onnx"]
+EMBEDDERS = {
+    "static": "the built-in model",
+    "sentences": "the built-in model of sentences",
+    "http": "a server",
+    "onnx": "a model in a folder",
+}
 UNUSED_BY = {
     "static": ("model", "endpoint", "model_path", "device"),
+    "sentences": ("model", "endpoint", "model_path", "device"),
     "http": ("model_path", "device"),
     "onnx": ("endpoint",),
 }
@@ -68,7 +74,7 @@ class Embedding:
     provider: Annotated[
         Provider,
         Rule(
-            harmless=_one_of("static", "http"),
+            harmless=_one_of("static", "sentences", "http"),
             effect="starts a server, on that port, or loads the model in embedding.model_path",
         ),
     ] = "static"
@@ -94,6 +100,13 @@ class Embedding:
     def quick(self) -> bool:
         """Whether queries embed so fast (0.04 ms) that the vector worker does it itself."""
         return self.provider == "static"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEmbedding(Embedding):
+    """Notes are few and short: a model of sentences reads them within milliseconds."""
+
+    provider: Provider = "sentences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +223,7 @@ SECTIONS: dict[str, type] = {
     "indexing": Indexing,
     "fusion": Fusion,
     "memory": Memory,
-    MEMORY_EMBEDDING: Embedding,
+    MEMORY_EMBEDDING: NoteEmbedding,
     "security": Security,
     "engines": Engines,
 }

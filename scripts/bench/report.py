@@ -22,7 +22,7 @@ from cortex import __version__
 from cortex.embedders import Embedder, open_apart
 from cortex.memory.find.recall import Memory
 from cortex.settings.config import Config
-from cortex.settings.table import Embedding
+from cortex.settings.table import Embedding, NoteEmbedding
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "scripts" / "bench" / "results"
@@ -71,13 +71,18 @@ def processor() -> str:
 
 
 def models(folder: Path | None) -> dict[str, Callable[[], Embedder] | None]:
-    """Return {name: opener of a model that embeds notes}: None for the built-in one alone, and the
-    ONNX model in `folder`.
+    """Return {name: opener of a model that embeds notes}: of the default one, and of the ONNX model
+    in `folder`; None for Path("static"), the static one alone.
     """
-    if folder is None:
-        return {"built-in": None}
-    embedding = Embedding(provider="onnx", model_path=str(folder.absolute()))
-    return {"built-in": None, folder.name: partial(open_apart, Config(root=ROOT, embedding=embedding))}
+    openers: dict[str, Callable[[], Embedder] | None] = {
+        "sentences": partial(open_apart, Config(root=ROOT, embedding=NoteEmbedding()))
+    }
+    if folder == Path("static"):
+        openers["static"] = None
+    elif folder:
+        embedding = Embedding(provider="onnx", model_path=str(folder.absolute()))
+        openers[folder.name] = partial(open_apart, Config(root=ROOT, embedding=embedding))
+    return openers
 
 
 def embed(memory: Memory) -> None:

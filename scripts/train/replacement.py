@@ -13,26 +13,25 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from cortex.embedders.bert import WordPieces
 from cortex.embedders.static import open_static
-from cortex.memory.find.newer.replacement_model import HEAD, MODEL_DIR, NOTE_TOKENS, WordPieces
-from scripts.train.minilm_onnx import read_weights
+from cortex.memory.find.newer.replacement_model import MODEL_DIR, NOTE_TOKENS
+from scripts.train.bert import LAYERS, WIDTH, Encoder, export
 
 EXAMPLES = Path(__file__).with_name("replacements.jsonl.gz")
 LABELS = ("replaces", "extends", "other", "repeats", "maybe", "history")
 REPLACES, OTHER = LABELS.index("replaces"), LABELS.index("other")
-WIDTH, LAYERS, PLACES = 384, 6, 2 * NOTE_TOKENS + 8
+PLACES = 2 * NOTE_TOKENS + 8
 #: weight of a pair of two newer notes that replace the same older one, where mostly the later one
 #: replaces the earlier; of a pair from two groups, which is near in words only
 TWO_NEWER, OTHER_GROUP = 0.5, 0.8
@@ -51,79 +50,18 @@ class Pair:
     weight: float = 1.0
 
 
-class Layer(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.query, self.key, self.value, self.mixed = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
-        self.inner, self.outer = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-        self.norm, self.outer_norm = (nn.LayerNorm(WIDTH, eps=1e-12) for _ in range(2))
-        self.drop = nn.Dropout(0.1)
-
-    def forward(self, state: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        heads = [
-            part(state).unflatten(2, (-1, HEAD)).transpose(1, 2)
-            for part in (self.query, self.key, self.value)
-        ]
-        mixed = nn.functional.scaled_dot_product_attention(
-            *heads, attn_mask=mask[:, None, None, :], dropout_p=0.1 if self.training else 0.0
-        )
-        state = self.norm(state + self.drop(self.mixed(mixed.transpose(1, 2).flatten(2))))
-        inner = nn.functional.gelu(self.inner(state), approximate="tanh")
-        normed: torch.Tensor = self.outer_norm(state + self.drop(self.outer(inner)))
-        return normed
-
-
-class Reader(nn.Module):
-    """all-MiniLM-L6-v2 with the rows of `pieces`, both notes as one text of two kinds of tokens."""
+class Reader(Encoder):
+    """The encoder with both notes as one text of two kinds of tokens, and labels."""
 
     def __init__(self, folder: Path, pieces: Sequence[str]) -> None:
-        super().__init__()
-        weights = {
-            name: torch.tensor(value) for name, value in read_weights(folder / "model.safetensors").items()
-        }
-        rows = {piece: row for row, piece in enumerate((folder / "vocab.txt").read_text().splitlines())}
-        tables = {
-            name: weights[f"embeddings.{name}_embeddings.weight"]
-            for name in ("word", "position", "token_type")
-        }
-        kinds = tables["token_type"][:1] + torch.stack([torch.zeros(WIDTH), 0.02 * torch.randn(WIDTH)])
-        chosen = tables["word"][[rows[piece] for piece in pieces]]
-        self.words, self.places, self.kinds = (
-            nn.Embedding.from_pretrained(table.clone(), freeze=False)
-            for table in (chosen, tables["position"][:PLACES], kinds)
-        )
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        _take(self.norm, weights, "embeddings.LayerNorm")
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
-        for at, layer in enumerate(self.layers):
-            for name, theirs in _NAMES.items():
-                _take(getattr(layer, name), weights, f"encoder.layer.{at}.{theirs}")
-        self.labels, self.drop = nn.Linear(WIDTH, len(LABELS)), nn.Dropout(0.1)
+        super().__init__(folder, pieces, PLACES, range(LAYERS), dropout=0.1)
+        kinds = torch.stack([torch.zeros(WIDTH), 0.02 * torch.randn(WIDTH)])
+        self.kinds = nn.Embedding.from_pretrained(self.kinds.weight.data + kinds, freeze=False)
+        self.labels = nn.Linear(WIDTH, len(LABELS))
 
     def forward(self, tokens: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        places = self.places(torch.arange(tokens.shape[1]))
-        state = self.drop(self.norm(self.words(tokens) + places + self.kinds(kinds)))
-        for layer in self.layers:
-            state = layer(state, mask)
-        pooled = (state * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
-        scores: torch.Tensor = self.labels(self.drop(pooled))
+        scores: torch.Tensor = self.labels(self.drop(self.encode(tokens, kinds, mask)))
         return scores
-
-
-_NAMES = {
-    "query": "attention.self.query",
-    "key": "attention.self.key",
-    "value": "attention.self.value",
-    "mixed": "attention.output.dense",
-    "norm": "attention.output.LayerNorm",
-    "inner": "intermediate.dense",
-    "outer": "output.dense",
-    "outer_norm": "output.LayerNorm",
-}
-
-
-def _take(part: Any, weights: dict[str, torch.Tensor], name: str) -> None:
-    part.weight.data, part.bias.data = weights[f"{name}.weight"].clone(), weights[f"{name}.bias"].clone()
 
 
 class Examples:
@@ -246,41 +184,6 @@ def evaluate(reader: Reader, pairs: Sequence[Pair], pieces: WordPieces) -> str:
     return f"average precision {(precision * right).sum() / right.sum():.3f} over {len(pairs)} pairs"
 
 
-def export(reader: Reader, pieces: Sequence[str], out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    arrays = {"places": reader.places.weight, "kinds": reader.kinds.weight}
-    arrays = {name: weight.detach().numpy().astype(np.float16) for name, weight in arrays.items()}
-    words, arrays["words.scale"] = _int8(reader.words.weight)
-    np.save(out / "words8.npy", words)
-    parts: dict[str, tuple[Any, ...]] = {"labels": (reader.labels,)}
-    norms = {"norm": reader.norm}
-    for at, layer in enumerate(reader.layers):
-        parts[f"{at}.attention"] = (layer.query, layer.key, layer.value)
-        parts |= {f"{at}.{name}": (getattr(layer, name),) for name in ("mixed", "inner", "outer")}
-        norms |= {f"{at}.norm": layer.norm, f"{at}.outer_norm": layer.outer_norm}
-    for name, linear in parts.items():
-        arrays[name], arrays[f"{name}:scale"] = _int8(torch.cat([part.weight for part in linear]))
-        arrays[f"{name}.bias"] = torch.cat([part.bias for part in linear]).detach().numpy()
-    for name, norm in norms.items():
-        arrays[name], arrays[f"{name}.bias"] = norm.weight.detach().numpy(), norm.bias.detach().numpy()
-    np.savez(out / "weights.npz", **arrays)
-    (out / "vocab.json").write_text(json.dumps(list(pieces), ensure_ascii=False, separators=(",", ":")))
-    digest = hashlib.sha256()
-    for name in ("words8.npy", "weights.npz", "vocab.json"):
-        digest.update((out / name).read_bytes())
-    (out / "model.json").write_text(
-        json.dumps({"name": "cortex-replacement", "hash": digest.hexdigest()[:12]})
-    )
-
-
-def _int8(weight: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return int8 rows, and the float16 scale of each."""
-    rows = weight.detach().float().numpy()
-    scale = (np.abs(rows).max(axis=1) / 127).astype(np.float16)
-    scale[scale == 0] = 1
-    return np.clip(np.round(rows / scale.astype(np.float32)[:, None]), -127, 127).astype(np.int8), scale
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -295,7 +198,7 @@ def main() -> None:
     pieces = WordPieces(words)
     reader = Reader(options.minilm, words)
     train(reader, Examples(EXAMPLES, pieces), pieces, options.epochs, options.seed)
-    export(reader, words, options.out)
+    export("cortex-replacement", reader, words, options.out, {"labels": reader.labels})
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def measure(file: Path, weights: dict[str, Weights]) -> list[str]:
     settings = {name: values for name, (values, _) in weights.items()}
     settings |= {f"{name}_BIAS": bias for name, (_, bias) in weights.items()}
     with mock.patch.multiple(successors, **settings), tempfile.TemporaryDirectory() as folder:
-        month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
+        month = memory_lives.Month(memory_lives.read(file), Path(folder), report.models(None)["sentences"])
         counts, disputes = memory_lives.measure(month, []), memory_lives.disputes(month)
         month.close()
     share = memory_lives.share
@@ -126,7 +126,9 @@ def main() -> None:
     parts: dict[str, dict[Path, list[Pairs]]] = {"QUESTION": {}, "FIRST": {}, "STORED": {}}
     for file in files:
         with tempfile.TemporaryDirectory() as folder:
-            month = memory_lives.Month(memory_lives.read(file), Path(folder), None)
+            month = memory_lives.Month(
+                memory_lives.read(file), Path(folder), report.models(None)["sentences"]
+            )
             of_question = list(question_pairs(month))
             parts["QUESTION"][file], parts["FIRST"][file] = map(list, zip(*of_question, strict=True))
             parts["STORED"][file] = list(stored_pairs(month))

@@ -82,6 +82,7 @@ def other(maker):
 
 OURS = {
     "static": static,
+    "sentences": lambda root, fixture: static(root, fixture, provider="sentences"),
     "static:256": lambda root, fixture: static(root, fixture, dimensions=256),
     "onnx": onnx,
     "http": served,

@@ -11,7 +11,7 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.memory.find.newer.newer_notes import read_waiting
-from cortex.memory.find.newer.replacement_model import MODEL_DIR, ReplacementModel, WordPieces
+from cortex.memory.find.newer.replacement_model import MODEL_DIR, ReplacementModel
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
@@ -76,13 +76,6 @@ def test_a_pair_is_read_alike_alone_and_among_others(model):
     np.testing.assert_allclose(together, alone, atol=1e-5)
     assert ((together >= 0) & (together <= 1)).all()
     assert not len(model.likelihoods([]))
-
-
-def test_words_are_cut_into_the_longest_pieces():
-    pieces = WordPieces(["[UNK]", "un", "##like", "##ly", "##l", "na", "##ive", "-", "$"])
-    assert pieces.read("Unlikely naïve-UNLIKELY $") == [1, 2, 3, 5, 6, 7, 1, 2, 3, 8]
-    assert pieces.read("xyz " + "un" * 60) == [0, 0]
-    assert pieces.read("") == []
 
 
 def test_missing_weights_are_a_clear_error(tmp_path):

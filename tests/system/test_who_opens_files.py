@@ -54,12 +54,12 @@ LIBRARY = "the library takes a path: the folder is made and checked by files bef
 FILES = "a function of ours, which reads by cortex.system.files"
 OTHER = "opens no file"
 ALLOWED = {
+    ("cortex.embedders.bert", "(folder / 'vocab.json').read_bytes"): PACKAGE,
+    ("cortex.embedders.bert", "np.load"): PACKAGE,
     ("cortex.embedders.shipped", "(folder / 'model.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "(folder / 'vocab.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "np.load"): PACKAGE,
     ("cortex.memory.find.newer.replacement_model", "(folder / 'model.json').read_bytes"): PACKAGE,
-    ("cortex.memory.find.newer.replacement_model", "(folder / 'vocab.json').read_bytes"): PACKAGE,
-    ("cortex.memory.find.newer.replacement_model", "np.load"): PACKAGE,
     (
         "cortex.generation.segments.packing",
         "resources.files('cortex.generation').joinpath('json.dict').read_bytes",

@@ -11,7 +11,7 @@ from cortex.front.cli.running.sets import load_memory_data
 from cortex.processes import attach
 from cortex.settings.config import Config
 from cortex.settings.data import MODEL
-from cortex.settings.table import Embedding
+from cortex.settings.table import Embedding, NoteEmbedding
 from cortex.system import files
 from cortex.system.errors import EXIT_OK, Misconfigured
 from cortex.system.terminal import print_text
@@ -37,7 +37,7 @@ def install(options: Namespace) -> int:
     Misconfigured with one sentence; the model from before stays then.
     """
     data = load_memory_data(options)
-    if data.embedding != Embedding():
+    if data.embedding != NoteEmbedding():
         raise Misconfigured(
             "memory.embedding in your settings names an embedder already: remove that, or leave it as it is."
         )

@@ -49,8 +49,10 @@ class Indexes(Protocol):
     store: Store
     catalog: Catalog
     words: Words
-    vectors: Vectors
     replacements: Replacements
+
+    @property
+    def meaning(self) -> Vectors: ...
 
 
 def newer_pairs(
@@ -68,7 +70,7 @@ def newer_pairs(
     by_hit: dict[int, list[int]] = {}
     for at in (at for at in olds if at < LOOKED_AT):
         note = hits[at]
-        near = memory.vectors.near(note.number, mask, NEAREST) if at == olds[0] else ()
+        near = memory.meaning.near(note.number, mask, NEAREST) if at == olds[0] else ()
 
         def is_newer(number: int, note: Note = note) -> bool:
             return bool((happened[number], number) > (note.happened_at, note.number))
@@ -137,7 +139,7 @@ def older_pairs(memory: Indexes, note: Note, selection: Selection) -> tuple[list
     """A new note, and older ones of the selection, of a kind that can be outdated and of its scope,
     that may be about the same; and pairs of indices.
     """
-    near = memory.vectors.near(note.number, memory.catalog.mask(selection), 2 * NEAREST)
+    near = memory.meaning.near(note.number, memory.catalog.mask(selection), 2 * NEAREST)
     mask = memory.catalog.mask(replace(selection, kinds=tuple(sorted(KINDS))))
     numbers = _of_stems(memory, note, mask, lambda number: number != note.number)
     numbers += [number for number, _ in near if mask[number]][:BY_VECTOR]
@@ -158,8 +160,8 @@ def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], b
 def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:
     """The features of the pairs, as `features_of`."""
     numbers = [note.number for note in notes]
-    likeness = memory.vectors.likenesses(numbers)
-    near = memory.vectors.likenesses_to(question, numbers) if question else None
+    likeness = memory.meaning.likenesses(numbers)
+    near = memory.meaning.likenesses_to(question, numbers) if question else None
     features = features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
     if question:
         read = [memory.replacements.likelihood(notes[old], notes[new]) for old, new in pairs]

@@ -1,0 +1,81 @@
+"""The embedder of notes: a small BERT in numpy."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from cortex.embedders import sentences
+from cortex.embedders.bert import WordPieces
+from cortex.embedders.sentences import MODEL_DIR, TOKENS, Sentences
+from cortex.embedders.static import open_static
+from cortex.system.errors import Damaged
+
+#: questions, each with its answer and a note that shares a word with it
+IN_OTHER_WORDS = (
+    ("how do we ship?", "Argo CD rolls out each release", "The ship icon of the menu is an SVG"),
+    (
+        "who do I call at night?",
+        "Dr. Silva is on duty from 22:00 to 6:00",
+        "The call of the API is idempotent",
+    ),
+    (
+        "where did the money for hosting go?",
+        "The bill of the cloud doubled in May",
+        "Go 1.22 builds the hosting tool",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Sentences()
+
+
+@pytest.mark.parametrize(("question", "answer", "other"), IN_OTHER_WORDS)
+def test_a_sentence_is_near_to_a_question_in_other_words(model, question, answer, other):
+    asked, *notes = model.embed([question, answer, other])
+    assert asked @ notes[0] > asked @ notes[1]
+    asked, *notes = open_static().embed([question, answer, other])
+    assert asked @ notes[0] < asked @ notes[1]  # why notes have another model than code
+
+
+def test_a_vector_does_not_depend_on_its_batch(model):
+    texts = [f"note {'of the build ' * at}number {at}" for at in range(19)]
+    together, alone = model.embed(texts), np.concatenate([model.embed([text]) for text in texts])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+
+
+def test_a_long_text_is_read_to_its_limit(model):
+    start = "word " * TOKENS
+    first, second = model.embed([start + "postgres", start + "redis"])
+    np.testing.assert_array_equal(first, second)
+    assert not model.embed(["  \n"]).any()
+
+
+def test_an_unused_model_drops_its_weights_and_opens_them_again(model, monkeypatch):
+    before = model.embed(["a note"])
+    model.rest()
+    assert model.is_open
+    monkeypatch.setattr(sentences, "REST_S", -1.0)
+    model.rest()
+    assert not model.is_open
+    np.testing.assert_array_equal(model.embed(["a note"]), before)
+
+
+def test_a_damaged_model_is_a_clear_error(tmp_path):
+    with pytest.raises(Damaged, match="install Cortex again"):
+        Sentences(tmp_path)
+    shutil.copy(MODEL_DIR / "model.json", tmp_path)
+    with pytest.raises(Damaged, match="install Cortex again"):
+        Sentences(tmp_path).embed(["text"])
+
+
+def test_words_are_cut_into_the_longest_pieces():
+    pieces = WordPieces(["[UNK]", "un", "##like", "##ly", "##l", "na", "##ive", "-", "$"])
+    assert pieces.read("Unlikely naïve-UNLIKELY $") == [1, 2, 3, 5, 6, 7, 1, 2, 3, 8]
+    assert pieces.read("xyz " + "un" * 60) == [0, 0]
+    assert pieces.read("") == []
