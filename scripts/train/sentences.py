@@ -3,10 +3,10 @@
     python -m scripts.train.sentences --minilm FOLDER --clones FOLDER --exclude FILE --out FOLDER
         [--steps N] [--seed N]
 
-`--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, the teacher; `--clones` a git
-folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none of which is in `--exclude`;
-`--out` gets the files of cortex/embedders/cortex_sentences. Needs torch beside Cortex; twelve minutes
-on two cores.
+`--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, the teacher; `--clones` a
+git folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none of them in
+`--exclude`; `--out` gets the files of cortex/embedders/cortex_sentences. Needs torch beside Cortex;
+twelve minutes on two cores.
 
 It learns from sentences alone: of commit messages, of documents, of the notes written for the
 replacement model, and from questions made of pieces of them. No question with its answer is used.
@@ -23,7 +23,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
 

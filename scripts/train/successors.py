@@ -32,6 +32,7 @@ import report
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.newer import newer_notes, successors
 from cortex.memory.library.writing import TELLING
+from cortex.memory.note import Note
 
 #: strength of the pull of weights towards 0; steps of Newton's method
 RIDGE, STEPS = 5.0, 30
@@ -83,18 +84,23 @@ def question_pairs(month: memory_lives.Month) -> Iterator[tuple[Pairs, Pairs]]:
             )
 
 
-def stored_pairs(month: memory_lives.Month) -> Iterator[Pairs]:
-    """Yield the pairs of each note with those before it."""
+def stored_pairs(month: memory_lives.Month) -> Iterator[tuple[Pairs, Pairs]]:
+    """Yield the pairs of each note with those before it: all, and those that the model reads."""
     memory, outdated = month.memory, memory_lives.outdated_by(month.life)
     for number, name in month.names.items():
         [note] = memory.store.notes_by_number([number])
         if note.kind not in TELLING:
             continue
         before = Selection(project=memory_lives.PROJECT, among=frozenset(range(1, number + 1)))
-        notes, pairs, features = newer_notes.stored_features(memory, note, before)
-        if pairs:
-            changes = [month.names[notes[old].number] in outdated.get(name, ()) for old, _ in pairs]
-            yield Pairs(features, np.array(changes))
+        notes, pairs = newer_notes.older_pairs(memory, note, before)
+        features = newer_notes.measure(memory, notes, pairs) if pairs else {}
+        read_notes, read_pairs, read = newer_notes.stored_features(memory, note, before)
+
+        def changes(notes: Sequence[Note], pairs: newer_notes.Pairs, name: str = name) -> Any:
+            return np.array([month.names[notes[old].number] in outdated.get(name, ()) for old, _ in pairs])
+
+        if read_pairs:
+            yield Pairs(features, changes(notes, pairs)), Pairs(read, changes(read_notes, read_pairs))
 
 
 def measure(file: Path, weights: dict[str, Weights]) -> list[str]:
@@ -123,7 +129,7 @@ def main() -> None:
     )
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
     files = parser.parse_args().lives or sorted(memory_lives.LIVES.glob("*.txt"))
-    parts: dict[str, dict[Path, list[Pairs]]] = {"QUESTION": {}, "FIRST": {}, "STORED": {}}
+    parts: dict[str, dict[Path, list[Pairs]]] = {"PROPOSED": {}, "STORED": {}, "QUESTION": {}, "FIRST": {}}
     for file in files:
         with tempfile.TemporaryDirectory() as folder:
             month = memory_lives.Month(
@@ -131,7 +137,9 @@ def main() -> None:
             )
             of_question = list(question_pairs(month))
             parts["QUESTION"][file], parts["FIRST"][file] = map(list, zip(*of_question, strict=True))
-            parts["STORED"][file] = list(stored_pairs(month))
+            parts["PROPOSED"][file], parts["STORED"][file] = map(
+                list, zip(*stored_pairs(month), strict=True)
+            )
             month.close()
     for name, pairs in parts.items():
         weights, bias = fit([part for of_life in pairs.values() for part in of_life])
