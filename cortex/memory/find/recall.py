@@ -362,12 +362,12 @@ class Memory:
         query_words = question_words(query)
         speakers = self.catalog.speakers_in(query)
         words = self.words.search(query_words, max(PROPOSED_MIN, PROPOSED * limit), past_notes)
+        # a model of sentences reads the question as it is
+        wordings = (query, gist(query, speakers)) if self.meaning is self.vectors else (query,)
         lanes = Lanes(
             words=words,
             word_bits=self.words.word_bits(query_words, past_notes),
-            cosines=self.cosines(
-                (query, gist(query, speakers)), mask, with_neighbours(words, self.catalog), past_notes
-            ),
+            cosines=self.cosines(wordings, mask, with_neighbours(words, self.catalog), past_notes),
             ideal=self.words.ideal(query_words),
             speakers=tuple(speakers.values()),
             when=asks_about_time(query),
