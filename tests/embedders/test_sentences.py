@@ -15,16 +15,15 @@ from cortex.system.errors import Damaged
 
 #: questions, each with its answer and a note that shares a word with it
 IN_OTHER_WORDS = (
-    ("how do we ship?", "Argo CD rolls out each release", "The ship icon of the menu is an SVG"),
+    (
+        "which database holds the accounts?",
+        "Users are stored in Postgres",
+        "Which accounts of Twitter are ours is in the wiki",
+    ),
     (
         "who do I call at night?",
         "Dr. Silva is on duty from 22:00 to 6:00",
         "The call of the API is idempotent",
-    ),
-    (
-        "where did the money for hosting go?",
-        "The bill of the cloud doubled in May",
-        "Go 1.22 builds the hosting tool",
     ),
 )
 
@@ -52,7 +51,7 @@ def test_a_vector_does_not_depend_on_its_batch(model):
 def test_a_long_text_is_read_to_its_limit(model):
     start = "word " * TOKENS
     first, second = model.embed([start + "postgres", start + "redis"])
-    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose(first, second, atol=1e-5)
     assert not model.embed(["  \n"]).any()
 
 

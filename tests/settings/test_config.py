@@ -12,7 +12,7 @@ from cortex.settings import config
 from cortex.settings.data import DataFolder
 from cortex.settings.folders import home
 from cortex.settings.folders.home import user_config
-from cortex.settings.table import Embedding
+from cortex.settings.table import Embedding, NoteEmbedding
 from cortex.system.errors import Misconfigured
 
 
@@ -311,7 +311,7 @@ def test_memory_has_an_embedder_of_its_own(project, monkeypatch):
     loaded = config.load(project)
     assert loaded.memory.git
     assert loaded.embedding == Embedding()
-    expected = Embedding(provider="onnx", model_path="~/models/notes", dimensions=24)
+    expected = NoteEmbedding(provider="onnx", model_path="~/models/notes", dimensions=24)
     assert loaded.memory_embedding == loaded.data.embedder == config.load_data().embedder == expected
     monkeypatch.setenv("CORTEX_MEMORY_EMBEDDING_PROVIDER", "static")
     assert config.load(project).data.embedding.provider == "static"

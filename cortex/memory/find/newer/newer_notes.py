@@ -34,7 +34,7 @@ LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
 #: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
 #: minute, and the days between two notes count for a question
-SIMILAR, SIMILAR_SHOWN = 0.01, 0.025
+SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 #: likelihood from which on the answer says that a note may be outdated, and from which on the newer
 #: one precedes the first hit, if the replacement model says so, too, and it does not end another
 #: value

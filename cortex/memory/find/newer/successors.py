@@ -35,64 +35,64 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: reports: the newer one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
 PROPOSED = {
-    "likeness": 0.56,
-    "of_older": 8.09,
-    "of_newer": -1.43,
-    "rarest": 5.06,
-    "reports": -0.56,
-    "ends": -1.33,
-    "ends_shared": 2.09,
+    "likeness": 5.6,
+    "of_older": 5.18,
+    "of_newer": -7.66,
+    "rarest": 6.57,
+    "reports": 0.35,
+    "ends": -1.51,
+    "ends_shared": 2.03,
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 0.32,
-    "of_older": 5.5,
-    "of_newer": -2.17,
-    "rarest": 9.44,
-    "reports": -1.16,
-    "ends": -1.29,
-    "ends_shared": 1.45,
-    "read": 2.93,
+    "likeness": 3.52,
+    "of_older": 4.27,
+    "of_newer": -6.09,
+    "rarest": 10.6,
+    "reports": -0.19,
+    "ends": -1.59,
+    "ends_shared": 1.62,
+    "read": 2.34,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": -0.4,
-    "of_older": 0.4,
-    "of_newer": -3.14,
-    "rarest": 3.48,
-    "reports": -1.05,
-    "ends": -0.85,
-    "ends_shared": 1.02,
-    "age": 5.5,
-    "near": 2.96,
-    "kept": 5.56,
-    "lost": 2.81,
-    "value": 2.39,
-    "number_lost": -1.73,
-    "read": 2.61,
+    "likeness": 0.79,
+    "of_older": 1.56,
+    "of_newer": -6.27,
+    "rarest": 3.66,
+    "reports": -0.14,
+    "ends": -1.29,
+    "ends_shared": 1.3,
+    "age": 6.32,
+    "near": 3.83,
+    "kept": 4.42,
+    "lost": 2.66,
+    "value": 2.91,
+    "number_lost": 0.17,
+    "read": 2.28,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": -0.83,
-    "of_older": 3.07,
-    "of_newer": -3.5,
-    "rarest": 1.7,
-    "reports": -1.35,
-    "ends": -1.24,
-    "ends_shared": 1.26,
-    "age": 5.85,
-    "near": 2.0,
-    "kept": 2.81,
-    "lost": -0.17,
-    "value": 2.07,
-    "number_lost": -1.44,
-    "read": 2.73,
+    "likeness": 1.34,
+    "of_older": 3.63,
+    "of_newer": -6.39,
+    "rarest": 1.64,
+    "reports": -0.55,
+    "ends": -1.1,
+    "ends_shared": 0.87,
+    "age": 5.54,
+    "near": 2.02,
+    "kept": 2.52,
+    "lost": 0.23,
+    "value": 2.41,
+    "number_lost": -1.51,
+    "read": 2.45,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.19, -10.41, -13.12, -9.18
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -10.99, -12.06, -15.12, -10.65
 
 
 @dataclass(frozen=True, slots=True)
