@@ -76,6 +76,18 @@ CASES = {
         ),
         {9: {"shop.impl.save"}},
     ),
+    "a class with macros as results, and words before dependent names": (
+        (
+            "class Stack {\n public:\n  template <typename T> T *push(int n) { return 0; }\n};\n"
+            "template <typename C>\nclass Value {\n public:\n"
+            "  template <typename T> SHOP_IF((Or<Bare<T>, Same<T> >), (bool)) operator==(const T &x) const { return true; }\n"
+            "  template <typename T>\n  SHOP_IF((Not<Bare<T> >), (Value &)) operator=(T x) { return *this; }\n"
+            "  bool full() const { return true; }\n"
+            "  void fill(Stack stack) { stack.template push<C>(1); full(); }\n};\n"
+            "bool run(Value<int> value) {\n  return value.full();\n}\n"
+        ),
+        {12: {"Stack.push", "Value.full"}, 15: {"Value.full"}},
+    ),
     "macros between a result and a name": (
         (
             "class Text {\n public:\n  template <class T> SHOP_NODISCARD T as() const { return T(); }\n};\n"
