@@ -115,7 +115,7 @@ class Checker:
                 hovers = {site: self._request(_HOVER, self._at(file, uri, site)) for site in sites}
             self._wait({*site_by_number, *hovers.values()}, min(FILE_S, ends - time.monotonic()))
             for number, site in site_by_number.items():
-                # A word that the syntax tree does not resolve has no description: its target is a guess.
+                # A word that the syntax tree does not resolve has no description.
                 described = self._replies.pop(hovers[site], None) if site in hovers else True
                 if number in self._replies:
                     places = self._places(self._replies.pop(number))

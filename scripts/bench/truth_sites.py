@@ -242,7 +242,9 @@ def holder_at(file: File, line: int, column: int) -> str:
             return "import"
         if value is not None and value != node:
             return "static" if _FUNCTIONS.search(value.type) else _holder(parent)
-        if parent.type in _HOLDER_NODES or (parent.type == "field_declaration" and file.language in _FIELD_FILES):
+        if parent.type in _HOLDER_NODES or (
+            parent.type == "field_declaration" and file.language in _FIELD_FILES
+        ):
             return _holder(parent)
         if parent.type == "function_declarator" and _holds_object(parent):
             return "field" if _FIELDS.search(leaf.type if leaf is not None else "") else "variable"

@@ -88,6 +88,23 @@ CASES = {
         ),
         {12: {"Stack.push", "Value.full"}, 15: {"Value.full"}},
     ),
+    "a template of the project with the name of a container, in a name space": (
+        (
+            "namespace shop {\ntemplate <class T> class Stack {\n public:\n  bool full() const { return true; }\n  T &top();\n};\n}\n"
+            "class Slot {\n public:\n  void fill() {}\n};\n"
+            "class Disk {\n  shop::Stack<Slot> slots_;\n public:\n  void save(const shop::Stack<Slot> &other) {\n"
+            "    slots_.full();\n    slots_.top().fill();\n    other.full();\n  }\n};\n"
+        ),
+        {16: {"shop.Stack.full"}, 17: {"shop.Stack.top", "Slot.fill"}, 18: {"shop.Stack.full"}},
+    ),
+    "elements of a type with iterators": (
+        (
+            f"{DISK}class Shop {{\n public:\n  class Iterator {{\n   public:\n    const Tape &operator*() {{ return tape_; }}\n    Tape tape_;\n  }};\n"
+            "  Iterator begin() const { return Iterator(); }\n  Iterator end() const { return Iterator(); }\n};\n"
+            "void run(Shop shop) {\n  for (const auto &tape : shop) {\n    tape.size();\n  }\n}\n"
+        ),
+        {21: {"Tape.size"}},
+    ),
     "macros between a result and a name": (
         (
             "class Text {\n public:\n  template <class T> SHOP_NODISCARD T as() const { return T(); }\n};\n"

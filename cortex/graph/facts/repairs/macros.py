@@ -108,8 +108,8 @@ _BETWEEN = (
 _TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
 #: positions of marks: between `class` and the type's name; before a word that begins a declaration;
 #: before a type and a function's name; before a name with its types; alone on a line; a macro's
-#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`; C++'s words before a dependent name, which the grammar
-#: does not expect everywhere
+#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`; C++'s words
+#: before a dependent name, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
