@@ -75,7 +75,7 @@ def test_one_branch_of_an_inner_conditional_stays_and_no_line_moves():
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "remaining"),
     [
         (
             "#if A\nDisk(int n)\n#else\nDisk(long n)\n#endif\n  : n_(n) {}",
@@ -88,8 +88,8 @@ def test_one_branch_of_an_inner_conditional_stays_and_no_line_moves():
         ),
     ],
 )
-def test_a_body_behind_a_condition_belongs_to_the_head_in_its_branch(text, kept):
-    assert _without_conditions(text) == kept
+def test_a_body_behind_a_condition_belongs_to_the_head_in_its_branch(text, remaining):
+    assert _without_conditions(text) == remaining
 
 
 def test_a_conditional_without_an_end_stays():

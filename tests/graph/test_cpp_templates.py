@@ -79,14 +79,14 @@ CASES = {
     "a class with macros as results, and words before dependent names": (
         (
             "class Stack {\n public:\n  template <typename T> T *push(int n) { return 0; }\n};\n"
-            "template <typename C>\nclass Value {\n public:\n"
-            "  template <typename T> SHOP_IF((Or<Bare<T>, Same<T> >), (bool)) operator==(const T &x) const { return true; }\n"
-            "  template <typename T>\n  SHOP_IF((Not<Bare<T> >), (Value &)) operator=(T x) { return *this; }\n"
+            "template <typename C>\nclass Value {\n  Stack stack_;\n public:\n"
+            "  template <typename T> friend SHOP_IF((Same<T>), (bool)) same(const T &a, const Value &b) { return b == a; }\n"
+            "  template <typename T>\n  SHOP_IF((Not<Same<typename Bare<T>::Type, C> >),(Value &)) operator[](T *name) {\n    return *this;\n  }\n"
             "  bool full() const { return true; }\n"
-            "  void fill(Stack stack) { stack.template push<C>(1); full(); }\n};\n"
+            "  void fill() { stack_.template push<C>(1); full(); }\n};\n"
             "bool run(Value<int> value) {\n  return value.full();\n}\n"
         ),
-        {12: {"Stack.push", "Value.full"}, 15: {"Value.full"}},
+        {15: {"Stack.push", "Value.full"}, 18: {"Value.full"}},
     ),
     "a template of the project with the name of a container, in a name space": (
         (
