@@ -272,7 +272,9 @@ class Generics:
 
 def _chain_of_name(written: str) -> str:
     """Return the chain of a type's name: `shop.Stack` of C++'s `const shop::Stack`."""
-    return written.rpartition(" ")[2].replace("::", ".").strip(".")
+    qualifiers, _, name = written.rpartition(" ")
+    is_name = all(map(str.isidentifier, qualifiers.split()))
+    return name.replace("::", ".").strip(".") if is_name else written
 
 
 def _mentioned_parameters(text: str, names: list[str]) -> frozenset[str]:
