@@ -145,7 +145,7 @@ _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)
 _BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
 _TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
-_DEPENDENT = re.compile(r"[.>:(,={](?=[ \t]*(?:template|typename)\b)|return(?=[ \t]+typename\b)")
+_DEPENDENT = re.compile(r"t(?:emplate|ypename)[ \t]+[\w:]")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
 _BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
@@ -221,9 +221,11 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
-    for search in (_TEMPLATED, _RESULTS, _DEPENDENT):
+    for search in (_TEMPLATED, _RESULTS):
         for match in search.finditer(text):
             yield match.end()
+    for match in _DEPENDENT.finditer(text):
+        yield _scan_back(text, match.start(), " \t")
     for match in _BETWEEN_END.finditer(text):
         end = match.start() + 1
         for macro in _BETWEEN_LINE.finditer(text, text.rfind("\n", 0, end) + 1, end):
