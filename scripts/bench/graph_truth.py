@@ -21,7 +21,9 @@ same sites.
 
 The judge prints the limits of these figures. `calls`: the share of calls that are sites, and the
 other forms of calls (truth_calls.py). `no opinion`: the share of answered sites for which the
-reference names nothing; they count nowhere. Sites with several sure edges: one right edge makes the
+reference names nothing; they count nowhere. clangd's guesses are no opinions: where its syntax tree
+has no target, in inactive branches and on values of a template's parameter, it returns definitions
+of the same word, but no description. Sites with several sure edges: one right edge makes the
 site right above, so the edges are also counted one by one (`edges`). `value`: the holder of a
 called value; a sure edge to another definition there is no error, and is counted as `unjudged`.
 `widened`: sites that are right only by a further definition, a body of a prototype's name in C, or

@@ -31,7 +31,7 @@ HOPS_MAX = 3
 _PEERS = Path(__file__).parent / "peers"
 #: no downloads while a reference works
 _OFFLINE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod"}
-_DEFINITION = "textDocument/definition"
+_DEFINITION, _HOVER = "textDocument/definition", "textDocument/hover"
 
 #: (path, line from 1, column in bytes or -1) inside the project; None: outside of it
 Target = tuple[str, int, int] | None
@@ -44,12 +44,14 @@ class Server:
     command: tuple[str, ...]
     languages: dict[str, str]
     options: dict[str, Any]
+    #: where the syntax tree has no answer, it returns definitions of the same word
+    guesses: bool = False
 
 
 SERVERS = {
     "pyright": Server(("pyright-langserver", "--stdio"), {"python": "python"}, {}),
     "gopls": Server(("gopls",), {"go": "go"}, {}),
-    "clangd": Server(("clangd", "--background-index", "--log=error"), {"c": "c", "cpp": "cpp"}, {}),
+    "clangd": Server(("clangd", "--background-index", "--log=error"), {"c": "c", "cpp": "cpp"}, {}, True),
     "rust-analyzer": Server(("rust-analyzer",), {"rust": "rust"}, {}),
     "intelephense": Server(("intelephense", "--stdio"), {"php": "php"}, {}),
 }
@@ -108,10 +110,16 @@ class Checker:
                 self._settle(ends)
                 first = False
             site_by_number = {self._request(_DEFINITION, self._at(file, uri, site)): site for site in sites}
-            self._wait(set(site_by_number), min(FILE_S, ends - time.monotonic()))
+            hovers = dict[Site, int]()
+            if self.server.guesses:
+                hovers = {site: self._request(_HOVER, self._at(file, uri, site)) for site in sites}
+            self._wait({*site_by_number, *hovers.values()}, min(FILE_S, ends - time.monotonic()))
             for number, site in site_by_number.items():
+                # A word that the syntax tree does not resolve has no description.
+                described = self._replies.pop(hovers[site], None) if site in hovers else True
                 if number in self._replies:
-                    yield site, self._places(self._replies.pop(number))
+                    places = self._places(self._replies.pop(number))
+                    yield site, places if described else []
             self._close(uri)
             if time.monotonic() > ends:
                 return

@@ -221,6 +221,8 @@ def kind_at(file: File, line: int, column: int) -> str:
 
 #: C++'s `using std::setw;`, beyond which a reference goes if the project has the definition
 _IMPORTS = frozenset({"using_declaration"})
+#: languages with fields in a `field_declaration` of their own; that of a method has a declarator
+_FIELD_FILES = frozenset({"go", "c", "cpp"})
 
 
 def holder_at(file: File, line: int, column: int) -> str:
@@ -240,8 +242,12 @@ def holder_at(file: File, line: int, column: int) -> str:
             return "import"
         if value is not None and value != node:
             return "static" if _FUNCTIONS.search(value.type) else _holder(parent)
-        if parent.type in _HOLDER_NODES or (parent.type == "field_declaration" and file.language == "go"):
+        if parent.type in _HOLDER_NODES or (
+            parent.type == "field_declaration" and file.language in _FIELD_FILES
+        ):
             return _holder(parent)
+        if parent.type == "function_declarator" and _holds_object(parent):
+            return "field" if _FIELDS.search(leaf.type if leaf is not None else "") else "variable"
         if "parameter" in parent.type and "type_parameter" not in parent.type:
             return "parameter"
         if _DEFINES.search(parent.type) and "body" not in parent.type and parent.type != "macro_invocation":
@@ -250,6 +256,22 @@ def holder_at(file: File, line: int, column: int) -> str:
             return "static"
         node = parent
     return "other"
+
+
+def _holds_object(declarator: Node) -> bool:
+    """Return True for `Disk disk(1);` in a function and `void (*save)(int);`, which C and C++
+    declare like functions.
+    """
+    name, declaration = declarator.child_by_field_name("declarator"), declarator.parent
+    if name is not None and name.type == "parenthesized_declarator":
+        return name.named_child_count > 0 and name.named_children[0].type == "pointer_declarator"
+    around = declaration.parent if declaration is not None else None
+    return (
+        around is not None
+        and declaration is not None
+        and declaration.type == "declaration"
+        and around.type in ("compound_statement", "case_statement")
+    )
 
 
 def _holder(node: Node) -> str:

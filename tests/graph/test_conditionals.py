@@ -74,6 +74,24 @@ def test_one_branch_of_an_inner_conditional_stays_and_no_line_moves():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "remaining"),
+    [
+        (
+            "#if A\nDisk(int n)\n#else\nDisk(long n)\n#endif\n  : n_(n) {}",
+            ["Disk(int n)", ": n_(n) {}"],
+        ),
+        ("#if A\nint f(int n)\n#else\nint f(long n)\n#endif\n{\n}", ["int f(int n)", "{", "}"]),
+        (
+            "#if A\nf(1);\n#else\nf(2);\n#endif\n{\n}",
+            ["#if A", "f(1);", "#else", "f(2);", "#endif", "{", "}"],
+        ),
+    ],
+)
+def test_a_body_behind_a_condition_belongs_to_the_head_in_its_branch(text, remaining):
+    assert _without_conditions(text) == remaining
+
+
 def test_a_conditional_without_an_end_stays():
     lines = ["int x =", "#if A", "1;", "#else"]
     assert drop_inner_conditionals(lines) == lines

@@ -76,6 +76,35 @@ CASES = {
         ),
         {9: {"shop.impl.save"}},
     ),
+    "a class with macros as results, and words before dependent names": (
+        (
+            "class Stack {\n public:\n  template <typename T> T *push(int n) { return 0; }\n};\n"
+            "template <typename C>\nclass Value {\n  Stack stack_;\n public:\n"
+            "  template <typename T> friend SHOP_IF((Same<T>), (bool)) same(const T &a, const Value &b) { return b == a; }\n"
+            "  template <typename T>\n  SHOP_IF((Not<Same<typename Bare<T>::Type, C> >),(Value &)) operator[](T *name) {\n    return *this;\n  }\n"
+            "  bool full() const { return true; }\n"
+            "  void fill() { stack_.template push<C>(1); full(); }\n};\n"
+            "bool run(Value<int> value) {\n  return value.full();\n}\n"
+        ),
+        {15: {"Stack.push", "Value.full"}, 18: {"Value.full"}},
+    ),
+    "a template of the project with the name of a container, in a name space": (
+        (
+            "namespace shop {\ntemplate <class T> class Stack {\n public:\n  bool full() const { return true; }\n  T &top();\n};\n}\n"
+            "class Slot {\n public:\n  void fill() {}\n};\n"
+            "class Disk {\n  shop::Stack<Slot> slots_;\n public:\n  void save(const shop::Stack<Slot> &other) {\n"
+            "    slots_.full();\n    slots_.top().fill();\n    other.full();\n  }\n};\n"
+        ),
+        {16: {"shop.Stack.full"}, 17: {"shop.Stack.top", "Slot.fill"}, 18: {"shop.Stack.full"}},
+    ),
+    "elements of a type with iterators": (
+        (
+            f"{DISK}class Shop {{\n public:\n  class Iterator {{\n   public:\n    const Tape &operator*() {{ return tape_; }}\n    Tape tape_;\n  }};\n"
+            "  Iterator begin() const { return Iterator(); }\n  Iterator end() const { return Iterator(); }\n};\n"
+            "void run(Shop shop) {\n  for (const auto &tape : shop) {\n    tape.size();\n  }\n}\n"
+        ),
+        {21: {"Tape.size"}},
+    ),
     "macros between a result and a name": (
         (
             "class Text {\n public:\n  template <class T> SHOP_NODISCARD T as() const { return T(); }\n};\n"

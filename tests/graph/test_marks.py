@@ -12,7 +12,7 @@ from tests.drawn_examples import scaled
 #: parts of marks and of the text around them
 PARTS = (
     "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
-    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|API(f(x))|disk_export|void|void PRINTF_LIKE(1, 2) |static API(int) |note(|__printf(1, 2) |else|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
+    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|template <class T> |SHOP_IF((A<T>), (Disk&)) |friend|x.template put<T>(|->template|(typename T::D(|return typename T::D(|API(f(x))|disk_export|void|void PRINTF_LIKE(1, 2) |static API(int) |note(|__printf(1, 2) |else|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
 ).split("|")
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
     lambda parts: st.sampled_from(("", " ")).map(lambda gap: gap.join(parts))
@@ -102,6 +102,22 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
             "TEST_CASE_METHOD(Fix, _Saves_it__twice ) {",
         ),
         ('TEST_CASE_FIXTURE(Fix,\n  "1st") {', "TEST_CASE_FIXTURE(Fix,\n _1st ) {"),
+        (
+            "template <class T> SHOP_IF((Or<Bare<T>, Same<T> >), (Disk&)) operator=(T x) {",
+            "template <class T> Disk& operator=(T x) {",
+        ),
+        (
+            "template <class T>\n  SHOP_IF((Not<Same<typename Bare<T>::Type> >),(Disk&))\n  put(T x);",
+            "template <class T>\n Disk&\n put(T x);",
+        ),
+        (
+            "template <class T> friend SHOP_IF((A<T>), (bool)) same(T x);",
+            "template <class T> friend bool same(T x);",
+        ),
+        ("x.template put<T>(1)->template take<T>();", "x. put<T>(1)-> take<T>();"),
+        ("return save(typename T::Disk(1));", "return save( T::Disk(1));"),
+        ("return typename Box<T>::Disk(1);", "return Box<T>::Disk(1);"),
+        ("Disk(int n) SHOP_NOEXCEPT // see\n : n_(n) {", "Disk(int n) // see\n : n_(n) {"),
     ],
 )
 def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) -> None:
@@ -132,6 +148,8 @@ def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) ->
         "void __attribute__((noreturn)) note(int n);",
         "void *__shop_note(int n) SHOP_ALIAS(note);",
         "inline SHOP_RESULT(random, int) random(int n) {",
+        "template <typename T> template <typename U> void Disk<T>::save(U x) {",
+        "template <typename T, typename U = typename T::Disk> void save(typename T::Disk x);",
     ],
 )
 def test_types_and_statements_in_capitals_stay(text: str) -> None:

@@ -1,7 +1,9 @@
 """The figures of graph_truth.py from sources and a reference's answers; no reference runs here."""
 
+import dataclasses
 import importlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,12 @@ def test_calls_that_are_no_sites_are_counted_by_form(load, read, path, text, for
         ("a.ts", "class A { f: () => void }\n", (1, 10), "field"),
         ("a.go", "package a\n\ntype S struct { f func() }\n", (3, 16), "field"),
         ("a.py", "for f in g:\n    f()\n", (1, 4), "variable"),
+        ("a.cpp", "void f(int n) { Archive save(n); save(1); }\n", (1, 24), "variable"),
+        ("a.cpp", "class A { std::function<int()> run_; };\n", (1, 31), "field"),
+        ("a.cpp", "struct A { void (*run)(int); };\n", (1, 18), "field"),
+        ("a.c", "static void (*hook)(int) = note;\n", (1, 14), "variable"),
+        ("a.cpp", "class A { int *run(int n); };\n", (1, 15), "static"),
+        ("a.cpp", "int run(int n);\n", (1, 4), "static"),
     ],
 )
 def test_a_called_value_has_a_holder(load, read, path, text, at, holder):  # noqa: PLR0917
@@ -229,3 +237,49 @@ def test_a_share_of_nothing_is_no_figure(load):
 def test_shown_rows_are_spread_over_all(load):
     assert list(load("graph_truth").spread(range(100), 4)) == [0, 25, 50, 75]
     assert list(load("graph_truth").spread(range(3), 0)) == []
+
+
+#: a server that has a target for each word, and a description of those in its syntax tree
+_GUESSING = """
+import json, sys
+
+def send(body):
+    text = json.dumps(body).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\\r\\n\\r\\n%s" % (len(text), text))
+    sys.stdout.buffer.flush()
+
+text = ""
+while head := sys.stdin.buffer.readline():
+    size = int(head.split(b":")[1])
+    sys.stdin.buffer.readline()
+    message = json.loads(sys.stdin.buffer.read(size))
+    method = message.get("method")
+    if method == "textDocument/didOpen":
+        document = message["params"]["textDocument"]
+        uri = document["uri"]
+        dead = document["text"].split("\\n").index("#if 0")
+    if "id" not in message:
+        continue
+    result = {"contents": ""} if method == "initialize" else None
+    if method == "textDocument/definition":
+        start = {"line": 0, "character": 4}
+        result = [{"uri": uri, "range": {"start": start, "end": start}}]
+    elif method == "textDocument/hover" and message["params"]["position"]["line"] < dead:
+        result = {"contents": "int save()"}
+    send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+"""
+
+
+def test_a_guess_of_a_language_server_is_no_answer(load, read, tmp_path, monkeypatch):
+    checkers, sites = load("truth_checkers"), load("truth_sites")
+    (tmp_path / "server.py").write_text(_GUESSING)
+    file = read(
+        "a.cpp",
+        "int save() { return 1; }\nint a() { return save(); }\n#if 0\nint b() { return save(); }\n#endif\n",
+    )
+    command = (sys.executable, str(tmp_path / "server.py"))
+    server = dataclasses.replace(checkers.SERVERS["clangd"], command=command)
+    for guesses, second in ((True, []), (False, [("a.cpp", 1, 4)])):
+        monkeypatch.setitem(checkers.SERVERS, "clangd", dataclasses.replace(server, guesses=guesses))
+        answers = dict(checkers.ask_server("clangd", tmp_path, [(file, sites.sites_of(file))], 60))
+        assert [answers[site] for site in sorted(answers)] == [[("a.cpp", 1, 4)], second]

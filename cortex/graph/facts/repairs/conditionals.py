@@ -26,6 +26,7 @@ _ENDS_BLOCK = re.compile(r"\s*\}")
 #: begins a line that continues the line above: a further parameter, constructor's initialisers; in
 #: C# an expression body, a link of calls
 _OPEN_BEGIN = re.compile(r"\s*(?:,|:(?!:)|\?|&&|\|\|)")
+_INITIALIZERS = re.compile(r"\s*:(?!:)")
 _OPEN_BEGIN_OF_CSHARP = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
 #: depth of nested conditions that are checked: each reads all of its lines
 DEPTH_MAX = 32
@@ -114,7 +115,11 @@ def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bo
             return True
         if code and (_CONTINUES.match(code[0]) or _ENDS_BLOCK.match(code[0])):
             return True
-    return bool(_CONTINUES.match(_first_code_line(lines, condition.at[-1] + 1)))
+    after = _first_code_line(lines, condition.at[-1] + 1)
+    if after.lstrip().startswith("{"):  # the body of a function with a head in each branch
+        last = _last_code_line(lines, condition.at[-1])
+        return bool(last) and last[-1] not in ";{}:"
+    return bool(_CONTINUES.match(after) or _INITIALIZERS.match(after))
 
 
 def _code_lines(lines: Sequence[str]) -> list[str]:

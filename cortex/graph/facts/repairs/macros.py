@@ -23,7 +23,7 @@ from cortex.graph.facts.grammars import Syntax
 #: how often a line of a file is parsed again, for nested macros
 READ_AGAIN_MAX = 8
 #: characters of a class before a macro in it
-CLASS_MAX = 20_000
+CLASS_MAX = 60_000
 
 _OPEN = re.compile(r"([ \t]*)[a-z_]\w*(?:::\w+)*![ \t]*\{[ \t]*")
 _ITEM = re.compile(
@@ -52,6 +52,8 @@ _NO_NEWLINE = re.compile(r"[^\n]")
 #: `class` and a name: such a macro, one that exports or annotates, an attribute
 _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _ARGUMENTS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
+#: arguments of a macro that is a result's type: `SHOP_ENABLE_IF((Same<Bare<T>>), (Disk&)) save(`
+_DEEP_ARGUMENTS = rf"\((?:[^()\n]|{_ARGUMENTS})*\)"
 _MACROS = rf"(?:{_MACRO}[ \t]+)+"
 _FIRST_MACROS = rf"(?:{_MACRO}(?:{_ARGUMENTS})?[ \t]+)+"
 _EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
@@ -106,7 +108,8 @@ _BETWEEN = (
 _TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
 #: positions of marks: between `class` and the type's name; before a word that begins a declaration;
 #: before a type and a function's name; before a name with its types; alone on a line; a macro's
-#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`
+#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`; C++'s words
+#: before a dependent name, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
@@ -119,10 +122,13 @@ _MARKS = re.compile(
     rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO})[ \t]*$"
     rf"|^[ \t]+(?P<member>{_MACRO}{_ARGUMENTS})[ \t]*$(?=\s*[\w~}}/#\[])"
     rf"|(?<=>[ \t])(?P<templated>{_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
+    rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
-    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
+    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
+    rf"|(?<=[.>:])[ \t]*(?P<dependent>template\b)(?=[ \t]+\w+[ \t]*<)"
+    rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]+[\w:]+(?:<[^;()\n]*>)?[\w:]*\()"
 )
 
 #: a test with a text as its name, behind its fixture: `TEST_CASE_METHOD(Fix, "Saves", "[disk]") {`
@@ -138,6 +144,8 @@ _TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
 _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)")
 _BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
 _TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
+_RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
+_DEPENDENT = re.compile(r"t(?:emplate|ypename)[ \t]+[\w:]")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
 _BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
@@ -151,6 +159,8 @@ _UPPER_WORDS = f"{_UPPER} \t"
 #: its argument: `static SHOP_API(int) note(`
 _NO_TYPE = re.compile(r"\b(?:static|extern|inline|const|constexpr)[ \t]+$")
 _NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
+#: the last argument of a macro that is a result, without its parentheses
+_RESULT_INSIDE = re.compile(r"\(?([^(),]*)\)?\)$")
 _TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
 #: characters before a statement
 _ENDS = (";", "{", "}")
@@ -211,8 +221,11 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
-    for match in _TEMPLATED.finditer(text):
-        yield match.end()
+    for search in (_TEMPLATED, _RESULTS):
+        for match in search.finditer(text):
+            yield match.end()
+    for match in _DEPENDENT.finditer(text):
+        yield _scan_back(text, match.start(), " \t")
     for match in _BETWEEN_END.finditer(text):
         end = match.start() + 1
         for macro in _BETWEEN_LINE.finditer(text, text.rfind("\n", 0, end) + 1, end):
@@ -253,6 +266,9 @@ def _blank_mark(match: re.Match[str]) -> str:
     if kind == "between" and _NO_TYPE.search(text, begin, first) and _NAME_NEXT.match(text, last):
         inside = _TYPE_INSIDE.fullmatch(match[0])
         return f"{' ' * inside.start(1)}{inside[1]} " if inside else match[0]
+    if kind == "result" and (inside := _RESULT_INSIDE.search(match[kind])) and inside[1].strip():
+        blanks = " " * (last - first - len(inside[1]))
+        return f"{match[0][: first - start]}{blanks}{inside[1]}"
     return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
 
 

@@ -190,6 +190,22 @@ class Results:
         getters = (getter for getter in self._values.member(value.ref, name) if getter.tag == "def")
         return merge_values(self.returned(getter.ref) for getter in getters)
 
+    def _iterated(self, value: Value) -> tuple[Value, ...]:
+        """Return the elements of a C++ type with `begin`: what `*` of the iterator returns."""
+        iterators = merge_values(
+            self.returned(member.ref)
+            for member in self._values.member(value.ref, "begin")
+            if member.tag == "def"
+        )
+        elements: list[tuple[Value, ...]] = []
+        for iterator in iterators:
+            if iterator.tag == "iter":
+                elements.append(self.element(iterator))
+            elif iterator.tag == "inst":
+                stars = self._values.member(iterator.ref, "operator*")
+                elements += (self.returned(star.ref) for star in stars if star.tag == "def")
+        return merge_values(elements)
+
     def aliased(self, value: Value) -> tuple[Value, ...]:
         """Return the container or iterator of a C++ alias, `typedef vector<Disk> Disks`."""
         if value.tag != "def" or self._project.home(value.path) != C_HOME:
@@ -220,7 +236,8 @@ class Results:
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and self._project.rules(value.path).typed_by_element:
-            return self._by_operator(value) or (value,)  # of an array: its type is the element's
+            elements = self._by_operator(value) or self._iterated(value)
+            return elements or (value,)  # of an array: its type is the element's
         if value.tag == "inst":
             return self.generics.element(value) or self._by_operator(value)
         return (EXTERNAL,) if value.tag == "ext" else ()

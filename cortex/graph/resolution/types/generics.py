@@ -60,7 +60,8 @@ class Generics:
 
     def type_names(self, text: str, path: str, scope: int) -> tuple[str, ...]:
         """`alternatives`, or the project's type if it has the name of a container or wrapper."""
-        name, arguments = split_generic(text)
+        written, arguments = split_generic(text)
+        name = _chain_of_name(written)
         if arguments and name.rpartition(".")[2] in WRAPPERS | CONTAINERS:
             values = self._values.evaluate(name, path, scope)
             if any(
@@ -82,7 +83,7 @@ class Generics:
             return value
         for _ in range(NESTED_MAX):
             name, arguments = split_generic(text)
-            if name.rpartition(".")[2] == definition.name:
+            if _chain_of_name(name).rpartition(".")[2] == definition.name:
                 break
             if not arguments:
                 return value
@@ -267,6 +268,13 @@ class Generics:
             generic = any(type_parameter_names(self._project.definition(type_ref)) for type_ref in every)
             line = self._lines[ref] = every if generic else ()
         return line
+
+
+def _chain_of_name(written: str) -> str:
+    """Return the chain of a type's name: `shop.Stack` of C++'s `const shop::Stack`."""
+    qualifiers, _, name = written.rpartition(" ")
+    is_name = all(map(str.isidentifier, qualifiers.split()))
+    return name.replace("::", ".").strip(".") if is_name else written
 
 
 def _mentioned_parameters(text: str, names: list[str]) -> frozenset[str]:
