@@ -104,6 +104,7 @@ def _conditions(lines: Sequence[str]) -> list[_Condition]:
 def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bool) -> bool:
     if _OPEN_END.search(_last_code_line(lines, condition.at[0])):
         return True
+    is_head = False  # of a function or statement whose body follows the condition
     for branch in condition.branches:
         code = [line for line in _code_lines(lines[branch.start - 1 : branch.stop]) if line != "#"]
         text = "\n".join(code)
@@ -114,7 +115,9 @@ def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bo
             return True
         if code and (_CONTINUES.match(code[0]) or _ENDS_BLOCK.match(code[0])):
             return True
-    return bool(_CONTINUES.match(_first_code_line(lines, condition.at[-1] + 1)))
+        is_head = is_head or (bool(code) and code[-1].endswith(")"))
+    following = _first_code_line(lines, condition.at[-1] + 1)
+    return bool(_CONTINUES.match(following)) or (is_head and following.lstrip().startswith("{"))
 
 
 def _code_lines(lines: Sequence[str]) -> list[str]:
