@@ -38,6 +38,14 @@ _IN_TEXT = re.compile(
     re.MULTILINE,
 )
 _VARIABLE = re.compile(r"#\{(\w+)\}")
+#: a name that is computed, but for its ending
+_COMPUTED = re.compile(r"#\{\w+(?:\.\w+)?\}([=?!]?)")
+#: symbols of one call that may be names of methods
+WORDS_MAX = 12
+#: endings of names that a macro adds to a word → the links to those methods; a `?` ends chains
+MADE = {"": "(^)", "=": "(^w)", "?": "(^t)"}
+#: the name in a class method that stands for a method which gets the same word
+PASSED_ON = "(word)"
 #: nodes between a method's definition and the list of words around it
 _LEVELS_MAX = 12
 
@@ -191,6 +199,37 @@ def default_mark(name: Node, _declared: str) -> str:
 def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
     """Return the chain of the expression before `rescue` or `ensure`."""
     return chain_of(clause.prev_named_sibling, syntax, depth + 1)
+
+
+def computed_name(node: Node) -> tuple[str, str] | None:
+    """Return (name, ending) of a method whose name a macro computes: `#{name}` and "" of
+    `define_method(name)`, `#{name}=` and "=" of `define_method("#{name}=")`; None for other nodes.
+    """
+    arguments = node.child_by_field_name("arguments") if node.type == "call" else None
+    name = arguments.named_child(0) if arguments is not None else None
+    if name is None:
+        return None
+    text = (_value_above(node, name) or f"#{{{text_of(name)}}}") if name.type == "identifier" else text_of(name)
+    match = _COMPUTED.fullmatch(text.strip(":'\""))
+    return (match[0], match[1]) if match else None
+
+
+def _value_above(node: Node, name: Node) -> str:
+    """Return the text that a statement above assigns to a variable, "" for none."""
+    statement: Node | None = node
+    while (statement := statement.prev_named_sibling) is not None:
+        if statement.type == "assignment" and statement.named_children[0].text == name.text:
+            return text_of(statement.named_children[-1])
+    return ""
+
+
+def words_given(call: Node) -> list[tuple[str, Node]]:
+    """Return the symbols that a call without a receiver gets, as those of `property :first, :last`."""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or call.child_by_field_name("receiver") is not None:
+        return []
+    words = arguments.named_children[:WORDS_MAX]
+    return [(name, word) for word in words if word.type == "simple_symbol" and (name := _literal_name(word))]
 
 
 def template_names(node: Node) -> Iterator[tuple[str, int, str]]:
