@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from cortex.graph.facts.declared.flags import is_of_class_itself
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call, text_of, union_link
 from cortex.graph.facts.facts import DEFAULT
@@ -60,6 +61,19 @@ def is_configuration(definition: Node) -> bool:
     call = node.parent if node is not None else None
     method = call.child_by_field_name("method") if call is not None else None
     return method is not None and text_of(method) == "configure"
+
+
+def extends(module: Node) -> bool:
+    """Return True for a module that a type extends itself with: `extend Made`, or `include Made` in
+    `class << self`.
+    """
+    call = module.parent.parent if module.parent is not None else None
+    if call is None or call.type != "call":
+        return False
+    arguments, method = call.child_by_field_name("arguments"), call.child_by_field_name("method")
+    first = arguments.named_children[:1] if arguments is not None else ()
+    names = {text_of(part).lstrip(":") for part in (method, *first) if part is not None}
+    return "extend" in names or is_of_class_itself(call)
 
 
 def delegate_name(node: Node, holder: str) -> str:

@@ -173,7 +173,7 @@ def bind_made_methods(sweep: Sweep, call: Node, method: str) -> None:
     if frame.kind in TYPE_KINDS:
         for name, word in words_given(call):
             for ending, link in MADE.items():
-                sweep.add_binding(name + ending, f"self.class.{method}{link}", word)
+                sweep.add_binding_between(name + ending, f"self.class.{method}{link}", word.start_byte, 0)
     elif frame.kind == "method" and (arguments := call.child_by_field_name("arguments")) is not None:
         words = {parameter.name for parameter in sweep.opened[frame.index].parameters[:1]}
         if any(text_of(argument) in words for argument in arguments.named_children[:1]):

@@ -87,11 +87,14 @@ def _passed_to(
 
 def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
     """Return the type of an instance, `self.class`; for a module that adds methods to the types
-    which include it, also those.
+    which include it, or that another module adds beside them, also those.
     """
     if name != "class" or value.tag != "inst":
         return ()
     added = members.supertypes.of(value.ref).promised
+    if (around := members.project.definition(value.ref).parent) >= 0:
+        beside = members.supertypes.of((value.path, around)).promised
+        added |= beside if value.ref in beside else frozenset()
     return (value._replace(tag="def"), *(Value("inst", *ref) for ref in sorted(added)))
 
 
