@@ -59,6 +59,7 @@ from truth_sites import (
     files_of,
     holder_at,
     is_callee,
+    is_own,
     name_position,
     read,
     sites_of,
@@ -172,7 +173,7 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
     every = [
         (file, sites_of(file, bare=arguments.bare))
         for file in files
-        if not arguments.exclude or arguments.exclude not in file.path
+        if is_own(file) and (not arguments.exclude or arguments.exclude not in file.path)
     ]
     total = sum(len(sites) for _, sites in every)
     left_out = Counter[str]()

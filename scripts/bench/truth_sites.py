@@ -78,13 +78,20 @@ def read(root: Path, path: str) -> File | None:
 
 
 def files_of(root: Path, languages: Sequence[str]) -> Iterator[File]:
-    """Yield the project's own files in `languages`, in the order of their paths."""
+    """Yield all files of a project in `languages`, in the order of their paths, as the index has
+    them.
+    """
     for place in sorted(root.rglob("*")):
         path = place.relative_to(root).as_posix()
-        if _SKIPPED & set(place.relative_to(root).parts) or is_foreign(path) or is_built(path):
+        if _SKIPPED & set(place.relative_to(root).parts):
             continue
         if place.is_file() and (file := read(root, path)) is not None and file.language in languages:
             yield file
+
+
+def is_own(file: File) -> bool:
+    """True for a file that is written in the project; the sites of others are not judged."""
+    return not is_foreign(file.path) and not is_built(file.path)
 
 
 def sites_of(file: File, *, bare: bool = False) -> list[Site]:

@@ -201,3 +201,15 @@ def test_a_conditional_before_or_behind_an_else_or_catch_is_removed_and_its_code
 )
 def test_a_conditional_around_whole_statements_beside_an_else_stays(text):
     assert _without_conditions(text) == [line.strip() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("csharp", [False, True])
+def test_of_two_heads_of_one_body_the_first_stays(csharp):
+    text = "#if X\nvoid Log(Level? level = null,\n         int line = 0)\n#else\nvoid Log(Level? level = null)\n#endif\n{\n  b();\n}\n"
+    assert _without_conditions(text, csharp=csharp) == [
+        "void Log(Level? level = null,",
+        "int line = 0)",
+        "{",
+        "b();",
+        "}",
+    ]

@@ -394,3 +394,128 @@ def test_each_variant_of_a_method_in_files_for_different_systems_is_called():
         "spec/a.rb": "Shop::Text.to_ascii('a')\n",
     }
     assert calls(texts, "spec/a.rb") == [(1, "Shop.Text.to_ascii"), (1, "Shop.Text.to_ascii")]
+
+
+def test_the_words_of_a_macro_are_methods_that_it_defines():
+    macros = """class Dash
+  def self.property(name, options = {})
+    define_getter(name)
+    define_setter(name)
+  end
+  def self.define_getter(word)
+    define_method(word) { self[word] }
+  end
+  def self.define_setter(word)
+    setter = :"#{word}="
+    define_method(setter) { |value| self[word] = value }
+  end
+  class << self
+    def flag(*names)
+      names.each do |one|
+        define_method("#{one}?") { true }
+      end
+    end
+    def note(name)
+      name
+    end
+  end
+end
+"""
+    uses = """class Person < Dash
+  property :first
+  flag :old, :young
+  note :plain
+  def go
+    self.first = first
+    young?
+    plain
+    old
+  end
+end
+Two = Class.new(Dash) do
+  property :second
+end
+Two.new.second
+"""
+    assert calls({"dash.rb": macros, "uses.rb": uses}, "uses.rb") == [
+        (2, "Dash.property"),
+        (3, "Dash.flag"),
+        (4, "Dash.note"),
+        (6, "Dash.define_getter.#{word}"),
+        (6, "Dash.define_setter.#{word}="),
+        (7, "Dash.flag.#{one}?"),
+        (13, "Dash.property"),
+        (15, "Dash.define_getter.#{word}"),
+        (15, "Two"),
+    ]
+
+
+def test_a_module_that_extends_a_class_gives_it_class_methods_only():
+    text = """module Hooks
+  def close
+  end
+  def open
+  end
+end
+class Plug
+  extend Hooks
+  def close
+  end
+  def go
+    close
+    open
+    self.class.close
+  end
+end
+class Sub < Plug
+end
+class Eigen
+  class << self
+    include Hooks
+  end
+end
+Plug.close
+Plug.new.close
+Sub.close
+Eigen.open
+module Mix
+  def shape(key)
+    Mix.shape(self, key)
+  end
+  module ClassMethods
+    def shape(one, two)
+    end
+  end
+  extend ClassMethods
+end
+"""
+    assert calls({"a.rb": text}, "a.rb") == [
+        (12, "Plug.close"),
+        (14, "Hooks.close"),
+        (24, "Hooks.close"),
+        (25, "Plug"),
+        (25, "Plug.close"),
+        (26, "Hooks.close"),
+        (27, "Hooks.open"),
+        (30, "Mix.ClassMethods.shape"),
+    ]
+
+
+def test_the_class_of_an_added_module_has_the_class_methods_added_beside_it():
+    text = """module Coercion
+  def self.included(base)
+    base.send :include, InstanceMethods
+    base.extend ClassMethods
+  end
+  module InstanceMethods
+    def set(key)
+      self.class.coercion(key)
+    end
+  end
+  module ClassMethods
+    def coercion(key)
+    end
+  end
+end
+"""
+    assert calls({"a.rb": text}, "a.rb") == [(8, "Coercion.ClassMethods.coercion")]

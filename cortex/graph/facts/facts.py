@@ -38,6 +38,8 @@ SPECIALIZED = "specialized"
 TESTED = "test"
 #: arguments of a base that only types which include a Ruby module get: `base.extend(Made)`
 TO_HEIRS = "heirs"
+#: arguments of a module with which a Ruby type extends itself: its methods are class methods
+EXTENDED = "extend"
 #: relation of another name for a type to that type
 ALIAS = "alias"
 #: kind of the reference of an object literal or a function to the type that is wanted in its place

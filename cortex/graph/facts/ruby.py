@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from cortex.graph.facts.declared.flags import is_of_class_itself
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call, text_of, union_link
 from cortex.graph.facts.facts import DEFAULT
@@ -38,6 +39,14 @@ _IN_TEXT = re.compile(
     re.MULTILINE,
 )
 _VARIABLE = re.compile(r"#\{(\w+)\}")
+#: a name that is computed, but for its ending
+_COMPUTED = re.compile(r"#\{\w+(?:\.\w+)?\}([=?!]?)")
+#: symbols of one call that may be names of methods
+WORDS_MAX = 12
+#: endings of names that a macro adds to a word → the links to those methods; a `?` ends chains
+MADE = {"": "(^)", "=": "(^w)", "?": "(^t)"}
+#: the name in a class method that stands for a method which gets the same word
+PASSED_ON = "(word)"
 #: nodes between a method's definition and the list of words around it
 _LEVELS_MAX = 12
 
@@ -52,6 +61,19 @@ def is_configuration(definition: Node) -> bool:
     call = node.parent if node is not None else None
     method = call.child_by_field_name("method") if call is not None else None
     return method is not None and text_of(method) == "configure"
+
+
+def extends(module: Node) -> bool:
+    """Return True for a module that a type extends itself with: `extend Made`, or `include Made` in
+    `class << self`.
+    """
+    call = module.parent.parent if module.parent is not None else None
+    if call is None or call.type != "call":
+        return False
+    arguments, method = call.child_by_field_name("arguments"), call.child_by_field_name("method")
+    first = arguments.named_children[:1] if arguments is not None else ()
+    names = {text_of(part).lstrip(":") for part in (method, *first) if part is not None}
+    return "extend" in names or is_of_class_itself(call)
 
 
 def delegate_name(node: Node, holder: str) -> str:
@@ -191,6 +213,37 @@ def default_mark(name: Node, _declared: str) -> str:
 def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
     """Return the chain of the expression before `rescue` or `ensure`."""
     return chain_of(clause.prev_named_sibling, syntax, depth + 1)
+
+
+def computed_name(node: Node) -> tuple[str, str] | None:
+    """Return (name, ending) of a method whose name a macro computes: `#{name}` and "" of
+    `define_method(name)`, `#{name}=` and "=" of `define_method("#{name}=")`; None for other nodes.
+    """
+    arguments = node.child_by_field_name("arguments") if node.type == "call" else None
+    name = arguments.named_child(0) if arguments is not None else None
+    if name is None:
+        return None
+    text = (_value_above(node, name) or f"#{{{text_of(name)}}}") if name.type == "identifier" else text_of(name)
+    match = _COMPUTED.fullmatch(text.strip(":'\""))
+    return (match[0], match[1]) if match else None
+
+
+def _value_above(node: Node, name: Node) -> str:
+    """Return the text that a statement above assigns to a variable, "" for none."""
+    statement: Node | None = node
+    while (statement := statement.prev_named_sibling) is not None:
+        if statement.type == "assignment" and statement.named_children[0].text == name.text:
+            return text_of(statement.named_children[-1])
+    return ""
+
+
+def words_given(call: Node) -> list[tuple[str, Node]]:
+    """Return the symbols that a call without a receiver gets, as those of `property :first, :last`."""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or call.child_by_field_name("receiver") is not None:
+        return []
+    words = arguments.named_children[:WORDS_MAX]
+    return [(name, word) for word in words if word.type == "simple_symbol" and (name := _literal_name(word))]
 
 
 def template_names(node: Node) -> Iterator[tuple[str, int, str]]:

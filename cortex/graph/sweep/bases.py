@@ -17,7 +17,8 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
     type_text,
 )
-from cortex.graph.facts.facts import ALIAS, ANY_NAME, INCLUDED, TO_HEIRS, Base, Extension
+from cortex.graph.facts.facts import ALIAS, ANY_NAME, EXTENDED, INCLUDED, TO_HEIRS, Base, Extension
+from cortex.graph.facts.ruby import extends
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
@@ -36,7 +37,7 @@ def read_unnamed_bases(sweep: Sweep, body: Node, around: Frame) -> None:
     """
     if is_enum_constant(body):
         row, column = body.start_point
-        _add_base(sweep, Base("extends", around.qualified.rpartition(".")[2], row + 1, column, ""))
+        _add_base(sweep, Base("extends", around.qualified.rpartition(".")[2], row + 1, column, ""), body)
         return
     for name in unnamed_bases(body):
         _read(sweep, "extends", name)
@@ -56,7 +57,7 @@ def _read(sweep: Sweep, relation: str, node: Node) -> None:
         row, column = node.start_point
         if sweep.stack[-1].index < 0 and sweep.rules.file_fields:
             sweep.add_binding(INCLUDED, chain, node)
-        _add_base(sweep, Base(relation, chain, row + 1, column, arguments))
+        _add_base(sweep, Base(relation, chain, row + 1, column, arguments), node)
 
 
 def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
@@ -72,13 +73,16 @@ def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
     return chain
 
 
-def _add_base(sweep: Sweep, base: Base) -> None:
+def _add_base(sweep: Sweep, base: Base, node: Node) -> None:
     frame = sweep.stack[-1]
     if frame.kind == "container":
         sweep.extensions.append(Extension(frame.qualified, base))
         return
-    if frame.index >= 0 and ((hook := sweep.rules.included_hook) and sweep.opened[frame.index].name == hook):
+    hook = sweep.rules.included_hook
+    if frame.index >= 0 and hook and sweep.opened[frame.index].name == hook:
         frame = sweep.stack[-2]  # `base.extend(Made)`: extends each class that includes the module
         base = msgspec.structs.replace(base, arguments=TO_HEIRS)
+    elif hook and extends(node):
+        base = msgspec.structs.replace(base, arguments=EXTENDED)
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
         sweep.opened[frame.index].bases.append(base)

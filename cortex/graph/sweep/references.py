@@ -33,7 +33,7 @@ from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import macro_calls, macro_value
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
-from cortex.graph.sweep import script
+from cortex.graph.sweep import definitions, script
 from cortex.graph.sweep.macro_items import define_types
 from cortex.graph.sweep.sweep import Sweep
 
@@ -85,6 +85,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         if node.parent is not None and node.parent.type == "operator_assignment":  # reads it, too
             sweep.add_reference("call", chain, member, arguments)
         chain += "="
+    if sweep.rules.included_hook and "." not in chain:
+        definitions.bind_made_methods(sweep, node, chain)
     if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)

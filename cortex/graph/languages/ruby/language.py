@@ -7,6 +7,7 @@ from cortex.graph.facts.facts import YIELDED, Binding
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.facts.ruby import (
+    MADE,
     block_argument,
     class_of_call,
     default_mark,
@@ -24,6 +25,7 @@ from cortex.graph.languages.ruby.calls import (
     of_named_receiver,
     of_namesake,
 )
+from cortex.graph.languages.ruby.macros import Macros
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.results import COPIES
@@ -62,15 +64,19 @@ def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _passed_to(
-    evaluator: Evaluator, value: Value, _link: str, owners: tuple[Value, ...], _place: tuple[str, int]
+    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], _place: tuple[str, int]
 ) -> tuple[Value, ...]:
-    """Return the values that a method passes to its block, `yield file`."""
+    """Return the values that a method passes to its block, `yield file`; of a link of MADE the
+    methods that a macro makes.
+    """
     if value.tag != "def":
         return ()
+    if link in MADE.values():
+        return evaluator.helper(Macros).made(value, link)
     if evaluator.project.definition(value.ref).kind in TYPE_KINDS:  # `File.new(name) { |file| … }`
         makers = evaluator.member(value.ref, "initialize")
         owners = (value._replace(tag="inst"),)
-        return merge_values(_passed_to(evaluator, maker, _link, owners, _place) for maker in makers)
+        return merge_values(_passed_to(evaluator, maker, link, owners, _place) for maker in makers)
     places = evaluator.project.index(value.path).places(value.at, YIELDED)
     bindings = [place for place in places if isinstance(place, Binding)]
     return merge_values(
@@ -81,11 +87,14 @@ def _passed_to(
 
 def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
     """Return the type of an instance, `self.class`; for a module that adds methods to the types
-    which include it, also those.
+    which include it, or that another module adds beside them, also those.
     """
     if name != "class" or value.tag != "inst":
         return ()
     added = members.supertypes.of(value.ref).promised
+    if (around := members.project.definition(value.ref).parent) >= 0:
+        beside = members.supertypes.of((value.path, around)).promised
+        added |= beside if value.ref in beside else frozenset()
     return (value._replace(tag="def"), *(Value("inst", *ref) for ref in sorted(added)))
 
 

@@ -212,17 +212,26 @@ class Members:
         values = self.member(owner, name)
         if not values or name[:1].isupper():  # constants are of no kind
             return values
-        if matching := self._drop_other_kind(values, static=static):
-            return matching
         above = self.supertypes.of(owner)
-        added: set[Ref] = set()  # modules by which included ones extend the class
-        if static:
-            added = added.union(*(self.supertypes.of(supertype).promised for supertype in above.types))
-        for supertype in above.types:
-            handed_down = self._handed_down(supertype, name) if supertype not in above.promised else ()
-            if matching := self._drop_other_kind(handed_down, static=static and supertype not in added):
+        line = [(owner, above), *((ref, self.supertypes.of(ref)) for ref in above.types)]
+        extended = frozenset[Ref]().union(*(supers.extended for _, supers in line))
+        if not extended and (matching := self._drop_other_kind(values, static=static)):
+            return matching
+        # Modules by which included ones, the type and its base classes extend the class.
+        added = frozenset[Ref]().union(
+            *(supers.promised for ref, supers in line if ref != owner),
+            *(supers.extended for ref, supers in line if ref == owner or not self._is_mixin(ref)),
+        )
+        for ref, _ in line:
+            if ref in above.promised or (not static and ref in extended):
+                continue
+            members = self._own_member(owner, name) if ref == owner else self._handed_down(ref, name)
+            if matching := self._drop_other_kind(members, static=static and ref not in added):
                 return matching
         return ()
+
+    def _is_mixin(self, ref: Ref) -> bool:
+        return self._project.definition(ref).kind == "trait"
 
     def _drop_other_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
         return tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))
@@ -230,8 +239,7 @@ class Members:
     def _handed_down(self, supertype: Ref, name: str) -> tuple[Value, ...]:
         """Return a supertype's members; Ruby's modules keep their class methods to themselves."""
         values = self._own_member(supertype, name)
-        is_mixin = self._project.definition(supertype).kind == "trait"
-        if values and is_mixin and self._project.rules(supertype[0]).class_methods:
+        if values and self._is_mixin(supertype) and self._project.rules(supertype[0]).class_methods:
             return self._drop_other_kind(values, static=False)
         return values
 

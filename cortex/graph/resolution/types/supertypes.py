@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from cortex.graph.facts.facts import ALIAS, TO_HEIRS, Base
+from cortex.graph.facts.facts import ALIAS, EXTENDED, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import Recursion, Value
 from cortex.graph.resolution.project import Project, Ref
@@ -23,6 +23,8 @@ class Supers(NamedTuple):
     typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`. `line`: a number, equal
     for types with equal supertypes. `promised`: those of `types` whose members the type does not
     get: a script's class only `implements` them, a Ruby module adds them to types that include it.
+    `extended`: Ruby's modules that give the type itself class methods, `extend Made`, and nothing
+    to its instances.
     """
 
     types: tuple[Ref, ...] = ()
@@ -30,6 +32,7 @@ class Supers(NamedTuple):
     spaces: tuple[Value, ...] = ()
     line: int = 0
     promised: frozenset[Ref] = frozenset()
+    extended: frozenset[Ref] = frozenset()
 
 
 class Types(Protocol):
@@ -87,11 +90,13 @@ class Supertypes:
         promised = above.promised.union(*(supers.promised for supers in direct))
         if promised:
             promised = frozenset(types) - self._received_types(owner)
+        extended: frozenset[Ref] = frozenset()
         if self._project.rules(owner[0]).included_hook:
             promised |= self._given_to_heirs(owner)
+            extended = self._by_arguments(owner, EXTENDED)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
         result = Supers(
-            types, above.complete and all(supers.complete for supers in direct), spaces, line, promised
+            types, above.complete and all(supers.complete for supers in direct), spaces, line, promised, extended
         )
         if self._recursion.leave(key, before, result):
             self._memo[owner] = result
@@ -100,24 +105,18 @@ class Supertypes:
 
     def _given_to_heirs(self, owner: Ref) -> frozenset[Ref]:
         """Return the modules that a Ruby module adds to types that include it, not to itself."""
-        bases = [
-            (ref, base)
+        added = self._by_arguments(owner, TO_HEIRS)
+        return added - self._by_arguments(owner, "", EXTENDED) if added else added
+
+    def _by_arguments(self, owner: Ref, *arguments: str) -> frozenset[Ref]:
+        """Return the bases of a Ruby type that are written with one of `arguments`."""
+        return frozenset(
+            type_ref
             for ref in (owner, *self._parts(owner))
             for base in self._project.definition(ref).bases
-        ]
-        added = {
-            type_ref
-            for ref, base in bases
-            if base.arguments == TO_HEIRS
+            if base.arguments in arguments
             for type_ref in self.base(ref, base.chain)
-        }
-        received = {
-            type_ref
-            for ref, base in bases
-            if added and base.arguments != TO_HEIRS
-            for type_ref in self.base(ref, base.chain)
-        }
-        return frozenset(added - received)
+        )
 
     def _received_types(self, owner: Ref) -> set[Ref]:
         """Return the types that give a script's class their members: all except those it only

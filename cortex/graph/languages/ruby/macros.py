@@ -1,0 +1,46 @@
+"""Ruby's class methods that define methods: `def self.property(name) = define_method(name) { … }`."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import Binding
+from cortex.graph.facts.ruby import MADE, PASSED_ON
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.project import Project, Ref
+
+#: class methods that a macro calls to define its methods, one below the other
+_DEPTH_MAX = 2
+_ENDINGS = {link: ending for ending, link in MADE.items()}
+
+
+class Macros:
+    """The methods that each class method defines. Valid while the project does not change."""
+
+    def __init__(self, project: Project, evaluator: Evaluator) -> None:
+        self._project, self._evaluator = project, evaluator
+        self._made: dict[Ref, tuple[Ref, ...]] = {}
+
+    def made(self, macro: Value, link: str) -> tuple[Value, ...]:
+        """Return the methods that a macro makes of a word, with the ending of a link of MADE."""
+        ending = f"}}{_ENDINGS[link]}"
+        refs = self._of(macro.ref, _DEPTH_MAX)
+        return tuple(Value("def", *ref) for ref in refs if self._project.definition(ref).name.endswith(ending))
+
+    def _of(self, macro: Ref, depth: int) -> tuple[Ref, ...]:
+        """Return the methods with computed names in a class method, and in those that it calls."""
+        if macro not in self._made:
+            self._made[macro] = ()  # it may call itself
+            path, at = macro
+            facts = self._project.index(path).facts
+            own = [(path, n) for n, d in enumerate(facts.definitions) if d.parent == at and d.name[:2] == "#{"]
+            below = (self._of(ref, depth - 1) for ref in self._called(macro) if depth)
+            self._made[macro] = (*own, *(ref for refs in below for ref in refs))
+        return self._made[macro]
+
+    def _called(self, macro: Ref) -> list[Ref]:
+        """Return the methods to which a class method passes its word on."""
+        path, at = macro
+        places = self._project.index(path).places(at, PASSED_ON)
+        chains = sorted({place.value for place in places if isinstance(place, Binding)})
+        values = (self._evaluator.evaluate(chain, path, at) for chain in chains)
+        return [v.ref for called in values for v in called if v.tag == "def" and v.ref != macro]
