@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from cortex.graph.facts.tables import Ref
@@ -35,8 +35,13 @@ class Value(NamedTuple):
 
 def merge_values(groups: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
     """Return all values without duplicates; () if they are more than `most`."""
-    values = tuple(dict.fromkeys(value for group in groups for value in group))
+    values = unique([value for group in groups for value in group])
     return values if len(values) <= most else ()
+
+
+def unique(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return the values without duplicates, in order; mostly there is one at most."""
+    return tuple(values if len(values) < 2 else dict.fromkeys(values))
 
 
 def as_function(value: Value) -> Value:
