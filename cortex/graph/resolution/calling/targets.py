@@ -53,6 +53,8 @@ class Targets:
 
         `of_receiver`: the receiver is the first argument (C#).
         """
+        if not (refs or self._rules.labels):
+            return
         if refs and self._rules.arity_of_types:
             refs = of_arity(self._project, refs, reference.types)
         if len(refs) > 1:

@@ -109,15 +109,14 @@ class Recursion:
         there, and `answer` returns the partial result.
         """
         place = self._active.get(key, _NONE) if allowed else -1
-        if place == _NONE and key in self._partial:
+        if self._partial and place == _NONE and key in self._partial:
             place = self._partial[key][0]
         if place != _NONE:
             self._outermost = min(self._outermost, place)
             return None
-        if key in self._searched:
-            self._repeated += 1
-        else:
-            self._searched.add(key)
+        count = len(self._searched)
+        self._searched.add(key)
+        self._repeated += len(self._searched) == count
         self._active[key] = len(self._active)
         return self.begin()
 
@@ -129,8 +128,9 @@ class Recursion:
     def leave(self, key: object, before: int, answer: object) -> bool:
         """End a search. Return True if its result is complete and may be cached."""
         place = self._active.pop(key)
-        for other in self._dropped_at_end.pop(place, ()):
-            del self._partial[other]
+        if self._dropped_at_end:
+            for other in self._dropped_at_end.pop(place, ()):
+                del self._partial[other]
         outermost = self._outermost
         complete = self.end(before) or self.depth == 0
         if not place:
