@@ -32,8 +32,9 @@ _NAME_NODES = frozenset({"identifier", "member_expression", "call_expression"})
 #: default exports that have a name from the export or from themselves
 _NAMED_BY_DEFAULT = FUNCTIONS | {"class", "object", "identifier"}
 _TYPE_PARTS = frozenset({"object_type", "parenthesized_type", "intersection_type"})
-#: bytes of the longest of those callees
-_CALLEE_BYTES_MAX = max(map(len, (*_INHERIT, *_MIX, _CREATE)))
+#: callees that say more than a call, and the bytes of the longest
+_SPECIAL = frozenset({b"require", b"import", _CREATE, *_INHERIT, *_MIX})
+_CALLEE_BYTES_MAX = max(map(len, _SPECIAL))
 
 
 class Owner(NamedTuple):
@@ -185,10 +186,15 @@ def _pattern_around(node: Node) -> Node | None:
     return pattern if pattern is not None and pattern.type == "object_pattern" else None
 
 
+def is_special(callee: Node) -> bool:
+    """Return True if a call may import a module, or set up inheritance or mixins."""
+    return callee.end_byte - callee.start_byte <= _CALLEE_BYTES_MAX and callee.text in _SPECIAL
+
+
 def read_mixins(call: Node) -> Iterator[tuple[Owner, Node]]:
     """Yield (owner, mixin) for each mixin of `Object.assign(P.prototype, methods, …)`."""
     callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-    if callee is None or arguments is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
+    if callee is None or arguments is None:
         return
     argument_nodes = arguments.named_children
     if callee.text not in _MIX or not argument_nodes:
@@ -204,9 +210,7 @@ def read_inheritance(call: Node) -> tuple[Owner, Node] | None:
     Such calls are `util.inherits(P, Base)`, `P.prototype = Object.create(Base.prototype)`.
     """
     callee = call.child_by_field_name("function")
-    if callee is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
-        return None
-    text = callee.text
+    text = callee.text if callee is not None else None
     if text not in _INHERIT and text != _CREATE:
         return None
     arguments = call.child_by_field_name("arguments")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -66,7 +66,7 @@ def pack(facts: Facts, rules: Rules) -> Packed:
         (outer if is_visible_outside(facts, binding, rules) else local).append(binding)
     head = msgspec.structs.replace(facts, references=(), bindings=tuple(outer))
     inner = msgspec.msgpack.encode((facts.references, local))
-    words = sorted(set(WORD.findall(" ".join(set(_mentioned_texts(facts, rules))))))
+    words = sorted(set(WORD.findall(" ".join(_mentioned_texts(facts, rules)))))
     return Packed(
         facts.path,
         facts.language,
@@ -477,23 +477,24 @@ def takes_fixtures(rules: Rules, definition: Definition) -> bool:
     return definition.name.startswith("test") or "fixture" in definition.flags
 
 
-def _mentioned_texts(facts: Facts, rules: Rules) -> Iterator[str]:
-    """Yield all texts that may mention a name."""
-    yield from (reference.chain for reference in facts.references)
-    yield from (text for reference in facts.references if reference.passed for text in reference.passed)
+def _mentioned_texts(facts: Facts, rules: Rules) -> set[str]:
+    """Return all texts that may mention a name."""
+    texts = {reference.chain for reference in facts.references}
+    texts.update([text for reference in facts.references for text in reference.passed])
     for imported in facts.imports:
-        yield from (imported.name, imported.module, imported.member)
-    yield from (binding.value for binding in facts.bindings)
+        texts.update((imported.name, imported.module, imported.member))
+    texts.update([binding.value for binding in facts.bindings])
     for extension in facts.extensions:
-        yield from (extension.type, extension.base.chain)
+        texts.update((extension.type, extension.base.chain))
     for fragment in facts.fragments:
-        yield from (fragment.router, fragment.target)
+        texts.update((fragment.router, fragment.target))
         if "computed" in fragment.flags or fragment.kind in ("client", "request"):
-            yield fragment.template
-    yield from (text for text in facts.texts.values() if "\0" in text)
+            texts.add(fragment.template)
+    texts.update(text for text in facts.texts.values() if "\0" in text)
     for definition in facts.definitions:
-        yield definition.returns
-        yield from (base.chain for base in definition.bases)
-        yield from (parameter.type for parameter in definition.parameters)
+        texts.add(definition.returns)
+        texts.update([base.chain for base in definition.bases])
+        texts.update([parameter.type for parameter in definition.parameters])
         if takes_fixtures(rules, definition):
-            yield from (parameter.name for parameter in definition.parameters)
+            texts.update([parameter.name for parameter in definition.parameters])
+    return texts

@@ -93,6 +93,7 @@ class Project:
         self.packed: dict[str, Packed] = {}
         self._languages: dict[str, Language] = {}
         self._rules: dict[str, Rules] = {}
+        self._homes: dict[str, str] = {}
         every = [language.rules for language in languages.values()]
         self._open = frozenset(rules.family for rules in every if rules.open_types)
         self._by_folder = tuple(dict.fromkeys(rules.family for rules in every if rules.shared == "folder"))
@@ -194,7 +195,7 @@ class Project:
         return self.languages[language].rules
 
     def home(self, path: str) -> str:
-        return home_of(self.packed[path], self._rules[path])
+        return self._homes[path]
 
     def module_id(self, path: str) -> str:
         """Return the id of a file's node."""
@@ -311,7 +312,8 @@ class Project:
         rules = language.rules
         self.packed[path], self._languages[path], self._rules[path] = packed, language, language.rules
         index = self.index(path)
-        facts, home, family = index.facts, home_of(packed, language.rules), language.rules.family
+        facts, family = index.facts, rules.family
+        home = self._homes[path] = home_of(packed, rules)
         add_sorted(self.stems, stem_of(path, language.rules), path)
         if is_component(path):
             add_sorted(self.components, component_name(path), path)
@@ -340,9 +342,9 @@ class Project:
 
     def _remove(self, path: str) -> None:
         index = self.index(path)
-        packed, language = self.packed[path], self._languages[path]
+        language = self._languages[path]
         rules = language.rules
-        facts, home, family = index.facts, home_of(packed, rules), rules.family
+        facts, home, family = index.facts, self._homes[path], rules.family
         remove_sorted(self.stems, stem_of(path, rules), path)
         if is_component(path):
             remove_sorted(self.components, component_name(path), path)
@@ -362,7 +364,7 @@ class Project:
         if home != path:
             self._shared.remove(path, home, index, nested=language.rules.nested_scopes)
         self.binding.discard(path)
-        del self.packed[path], self._languages[path], self._rules[path]
+        del self.packed[path], self._languages[path], self._rules[path], self._homes[path]
         self._forget(path)
 
     def rename(self) -> None:

@@ -54,6 +54,8 @@ class _Resolver:
         self.facts = self.index.facts
         self.rules = self.index.rules
         self.stages = Stages(self.index)
+        # Read before the local bindings, which are unpacked with them.
+        self._references = self.index.references
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
         self.unresolved: dict[str, list[int]] = {}
@@ -148,7 +150,7 @@ class _Resolver:
         The place matters only if a binding of a name in between changes the stage.
         """
         answers: dict[tuple[object, ...], tuple[int, list[Edge], str]] = {}
-        for reference in self.index.references:
+        for reference in self._references:
             if not self._may_lead(reference):
                 continue
             name, stage = self.stages.at(reference.scope, reference.chain, reference.at)

@@ -348,7 +348,9 @@ def _take_apart(sweep: Sweep, node: Node) -> None:
 
 def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
     """Return the callee without its wrapping nodes; read imports and inheritance from the call."""
-    if module := required_module(call):
+    if not scripts.is_special(callee):  # most are not
+        pass
+    elif module := required_module(call):
         sweep.add_import(("", module, "", False), call)
         if callee.type == "import" and scripts.is_loader(call):
             sweep.add_reference("value", f"{module_link(module)}.default", call)

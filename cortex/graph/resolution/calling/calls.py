@@ -21,7 +21,7 @@ from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.unknown_receivers import plausible_methods
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, unique
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import CERTAIN
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -107,14 +107,14 @@ class Calls:
         owners = evaluator.drop_pure_types(
             evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
         )
-        owners = tuple(owner for owner in owners if not targets.is_constant(owner))
+        owners = tuple([owner for owner in owners if not targets.is_constant(owner)])
         if name in self.rules.calling_methods and targets.callable_refs(owners, -1):
             yield from self._function_method_call(reference, receiver, targets.callable_refs(owners, -1))
             return
         if evaluator.exports.dotted_import(reference.chain, self.path):
             return
-        members = (v for owner in owners for v in evaluator.attribute(owner, name))
-        callee = Callee(reference, name, tuple(dict.fromkeys(members)), "receiver", receiver, owners)
+        members = unique([v for owner in owners for v in evaluator.attribute(owner, name)])
+        callee = Callee(reference, name, members, "receiver", receiver, owners)
         if any(owner.tag == "mod" for owner in owners) or self._is_below(callee.values):
             callee.confidence = "import"
         for step in self.language.member_call:

@@ -14,7 +14,7 @@ from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.scopes import PURE_TYPES
 from cortex.graph.resolution.evaluation.unknown_receivers import is_in_test, shipped_definitions
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, unique
 from cortex.graph.resolution.modules.declaration_files import declared_counterparts
 from cortex.graph.resolution.modules.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
@@ -53,6 +53,8 @@ class Targets:
 
         `of_receiver`: the receiver is the first argument (C#).
         """
+        if not (refs or self._rules.labels):
+            return
         if refs and self._rules.arity_of_types:
             refs = of_arity(self._project, refs, reference.types)
         if len(refs) > 1:
@@ -179,7 +181,7 @@ class Targets:
         ]
         refs = [
             value.ref
-            for value in dict.fromkeys(callees)
+            for value in unique(callees)
             if value.tag == "def" and self._project.definition(value.ref).kind in _CALLED_KINDS
         ]
         if self._language.visible is not None:

@@ -145,6 +145,8 @@ class Evaluator:
         return values
 
     def _evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        if chain.isidentifier():  # the usual case
+            return self._begin_chain([chain], path, scope, at)[0]
         if chain.startswith(CONTEXT_MARK):
             return self.contexts.values_of(chain, path, scope, at)
         links = _LINK.findall(chain)
@@ -372,20 +374,8 @@ class Evaluator:
         return (), links
 
     def _root_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
-        if name == "?":
-            return ()
-        if module := module_of(name):
-            key = self.project.find_module(module, path)
-            return (Value("mod", key),) if key else (EXTERNAL,)
-        if chains := union_chains(name):
-            branches = [self.evaluate(branch, path, scope, at) for branch in chains]
-            if self.project.rules(path).branches_agree:
-                return branches[0] if all(branch == branches[0] for branch in branches) else ()
-            return merge_values(branches)
-        if name == "#" or (name[0] == "#" and self.project.rules(path).outside_literals):
-            return (EXTERNAL,)
-        if name == OBJECT:  # an object literal that a script's function returns
-            return (Value("inst", path, scope),) if scope >= 0 else ()
+        if not name.isidentifier() and (marked := self._marked_values(name, path, scope, at)) is not None:
+            return marked
         owner = self.owners.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
@@ -400,6 +390,24 @@ class Evaluator:
             own_values = self.generics.own_field(name, path, scope)
             return (*(value for value in values if value.tag == "def"), *own_values) if own_values else values
         return values
+
+    def _marked_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...] | None:
+        """Return the values of a first link that is no name; None for any other."""
+        if name == "?":
+            return ()
+        if module := module_of(name):
+            key = self.project.find_module(module, path)
+            return (Value("mod", key),) if key else (EXTERNAL,)
+        if chains := union_chains(name):
+            branches = [self.evaluate(branch, path, scope, at) for branch in chains]
+            if self.project.rules(path).branches_agree:
+                return branches[0] if all(branch == branches[0] for branch in branches) else ()
+            return merge_values(branches)
+        if name == "#" or (name[0] == "#" and self.project.rules(path).outside_literals):
+            return (EXTERNAL,)
+        if name == OBJECT:  # an object literal that a script's function returns
+            return (Value("inst", path, scope),) if scope >= 0 else ()
+        return None
 
     def _property_values(self, value: Value) -> tuple[Value, ...]:
         """Return the result of Swift's computed property; any other value itself."""

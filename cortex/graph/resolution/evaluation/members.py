@@ -301,6 +301,8 @@ class Members:
         `near`.
         """
         bindings = [*self._project.fields_of(home, qualified, name)]
+        if not bindings:
+            return ()
         bindings = [entry for entry in bindings if entry[0] == near] or bindings
         values: list[Value] = []
         for where, binding in bindings:

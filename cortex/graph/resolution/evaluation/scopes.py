@@ -112,10 +112,11 @@ class Scopes:
         index = self.project.index(path)
         facts = index.facts
         rules = index.rules
-        if name.startswith(ROOT_MARK) and rules.includes:
-            outer = find_name_space(self.project, C_HOME, "", name[1:])
-            return in_scope(self.project, C_HOME, "", name[1:], path) or ((outer,) if outer else ()), "exact"
         if name.startswith(ROOT_MARK):
+            if rules.includes:
+                outer = find_name_space(self.project, C_HOME, "", name[1:])
+                values = in_scope(self.project, C_HOME, "", name[1:], path)
+                return values or ((outer,) if outer else ()), "exact"
             return in_scope(self.project, f"{rules.family}:", "", name[1:], path), "exact"
         current, child, around, first = scope, -1, -1, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS

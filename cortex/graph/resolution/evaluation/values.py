@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from cortex.graph.facts.tables import Ref
@@ -35,8 +35,13 @@ class Value(NamedTuple):
 
 def merge_values(groups: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
     """Return all values without duplicates; () if they are more than `most`."""
-    values = tuple(dict.fromkeys(value for group in groups for value in group))
+    values = unique([value for group in groups for value in group])
     return values if len(values) <= most else ()
+
+
+def unique(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return the values without duplicates, in order; mostly there is one at most."""
+    return tuple(values if len(values) < 2 else dict.fromkeys(values))
 
 
 def as_function(value: Value) -> Value:
@@ -104,15 +109,14 @@ class Recursion:
         there, and `answer` returns the partial result.
         """
         place = self._active.get(key, _NONE) if allowed else -1
-        if place == _NONE and key in self._partial:
+        if self._partial and place == _NONE and key in self._partial:
             place = self._partial[key][0]
         if place != _NONE:
             self._outermost = min(self._outermost, place)
             return None
-        if key in self._searched:
-            self._repeated += 1
-        else:
-            self._searched.add(key)
+        count = len(self._searched)
+        self._searched.add(key)
+        self._repeated += len(self._searched) == count
         self._active[key] = len(self._active)
         return self.begin()
 
@@ -124,8 +128,9 @@ class Recursion:
     def leave(self, key: object, before: int, answer: object) -> bool:
         """End a search. Return True if its result is complete and may be cached."""
         place = self._active.pop(key)
-        for other in self._dropped_at_end.pop(place, ()):
-            del self._partial[other]
+        if self._dropped_at_end:
+            for other in self._dropped_at_end.pop(place, ()):
+                del self._partial[other]
         outermost = self._outermost
         complete = self.end(before) or self.depth == 0
         if not place:
