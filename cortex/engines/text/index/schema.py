@@ -175,9 +175,7 @@ def _path_parts(path: str) -> str:
 @functools.lru_cache(_PATHS)
 def _lane_of_path(path: str) -> str:
     """Return the end of a path as text of each of its chunks."""
-    return tokens.lane_text(
-        tokens.words(" ".join(path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:]))
-    )
+    return tokens.lane_text(tokens.words(" ".join(path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])))
 
 
 def _defined_terms(defined: list[tuple[str, bool]]) -> list[str]:
