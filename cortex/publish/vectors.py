@@ -28,18 +28,18 @@ class VectorMaker:
         """Return the added chunks as rows with these keys. Vectors of another model than the
         configured one are not computed: the indexer creates those chunks anew.
         """
-        made = self._make(reading)
+        computed = self._compute(reading)
         return [
-            Row(key, chunk.body, chunk.file, chunk.digest, made.get(at, chunk.vector), chunk.model)
+            Row(key, chunk.body, chunk.file, chunk.digest, computed.get(at, chunk.vector), chunk.model)
             for at, (key, chunk) in enumerate(zip(keys, reading.added, strict=True))
         ]
 
-    def _make(self, reading: Reading) -> dict[int, Array]:
+    def _compute(self, reading: Reading) -> dict[int, Array]:
         """Return the vectors that the files omit, by their chunks' places in `reading.added`."""
-        made = dict[int, Array]()
+        computed = dict[int, Array]()
         unmade = {name for name, file in reading.loaded.items() if file.from_text}
         if not unmade or self._config.embedding.provider != "static":
-            return made
+            return computed
         embedder = self._embedder = self._embedder or open_configured(self._config)
         wanted = [
             at
@@ -53,10 +53,10 @@ class VectorMaker:
             vectors = embedder.embed(texts).astype("<f2").astype(np.float32)
             # The same product as of_unit_length takes of one vector, to be equal in each bit.
             norms = np.sqrt(np.vecdot(vectors, vectors))
-            made |= {
+            computed |= {
                 at: vector / norm for at, vector, norm in zip(some, vectors, norms, strict=True) if norm > 0
             }
-        return made
+        return computed
 
     def release(self) -> None:
         """Free the model's vocabulary."""

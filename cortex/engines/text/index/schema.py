@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -82,8 +82,7 @@ def register(index: tantivy.Index) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
+class _Chunk(NamedTuple):
     """The indexed parts of a chunk's JSON. Fields that a foreign chunk lacks are empty."""
 
     id: str
@@ -210,7 +209,7 @@ def lanes_of(chunk: Mapping[str, Any]) -> Lanes:
     names = dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))])
     plain = {
         "body": tokens.split_text(words),
-        "path": tokens.split_text(tokens.words(read.path)),
+        "path": _path_parts(read.path),
         "defs": " ".join(map(tokens.split_name, names)),
     }
     return Lanes(False, {lane: text.lower().split() for lane, text in plain.items()}, [])
