@@ -35,7 +35,7 @@ _COMMENT = re.compile(
     r"|^[ \t]*#+(?!include|define|if|endif)([^\n]*)",
     re.DOTALL | re.MULTILINE,
 )
-#: what every match of it begins with: most texts without a grammar have none
+#: one of these is in each match of it: most texts without a grammar have none
 _COMMENT_MARKS = ("#", "//", "/*", '"""', "'''")
 _PART_NUMBER = re.compile(r"-p(\d+)$")
 
@@ -156,8 +156,9 @@ def _add_lanes(
 def _lane_texts(read: _Chunk, words: list[str], defined: list[tuple[str, bool]]) -> dict[str, str]:
     body, comments = tokens.lane_text(words), comments_of(read.metadata, read.kind, read.text)
     names = dict.fromkeys(name for name, _ in defined)
+    context = f"{read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
     texts = {
-        "body": f"{body} {_lane_of_path(read.path)} {tokens.lane_text(tokens.words(_capsule(read)))}",
+        "body": f"{body} {_lane_of_path(read.path)} {tokens.lane_text(tokens.words(context))}",
         "comments": body if comments is read.text else tokens.lane_text(tokens.words(comments)),
         "defs": tokens.lane_text(tokens.words(" ".join(names))),
     }
@@ -213,11 +214,6 @@ def lanes_of(chunk: Mapping[str, Any]) -> Lanes:
         "defs": " ".join(map(tokens.split_name, names)),
     }
     return Lanes(False, {lane: text.lower().split() for lane, text in plain.items()}, [])
-
-
-def _capsule(read: _Chunk) -> str:
-    """The context of a chunk beside its path: its scope, its signature."""
-    return f"{read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
 
 
 def fold_name(name: str) -> str:

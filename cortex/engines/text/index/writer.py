@@ -37,7 +37,7 @@ from cortex.system.process.timers import late_threads
 
 WRITER = "writer"
 
-#: bytes of heap: tantivy takes at least 15 MB. It is taken as documents come (1 000 chunks fill some
+#: bytes of heap: tantivy wants at least 15 MB. It grows with the documents (1 000 chunks fill some
 #: 10 MB), and a full one ends a segment: a large one makes fewer, larger segments
 _LEAST_HEAP, _HEAP = 15_000_000, 200_000_000
 #: With two, each commit leaves two segments, which slow every query, and takes a quarter more time
@@ -79,7 +79,7 @@ class IndexWriter:
 
     def reset(self, published: str) -> None:
         """Reset the writer to the generation folder `published` ("" for empty). Raises Damaged."""
-        self._close_writer()
+        self.close()
         self._has_added = False
         writer_folder = self._folder / WRITER
         files.remove_tree(writer_folder)
@@ -182,12 +182,6 @@ class IndexWriter:
             self._writer = index.writer(self._heap, _THREADS)
         return self._writer
 
-    def _close_writer(self) -> None:
-        """Drop the writer without waiting for its merges (seconds): the next writer restarts them,
-        and published generations do not need them.
-        """
-        self._writer = None
-
     def _publish(self, name: str) -> None:
         writer_folder, target = self._folder / WRITER, self._folder / name
         temporary = self._folder / f".{name}.tmp"
@@ -211,10 +205,11 @@ class IndexWriter:
         )
 
     def close(self) -> None:
-        """Free the writer until the next write: an open writer has threads, one of which checks its
-        folder periodically, and the heap of its last change.
+        """Free the writer until the next write, without waiting for its merges (seconds): the next
+        one restarts them, and published generations do not need them. An open writer has threads,
+        one of which checks its folder periodically, and the heap of its last change.
         """
-        self._close_writer()
+        self._writer = None
 
 
 class TextWriter(IndexWriter):
