@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -20,8 +19,7 @@ from ipc.messages.signals import OF
 DIGEST_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row. `vector`: float32 [dimensions] of unit length, or None; `chunk` has no embedding."""
 
     key: int

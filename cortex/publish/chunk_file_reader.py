@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -34,8 +34,7 @@ FILE_BYTES_MAX = 512 * 1024 * 1024
 _TIMES = frozenset(("created_at", "updated_at"))
 
 
-@dataclass(frozen=True, slots=True)
-class FiledChunk:
+class FiledChunk(NamedTuple):
     """A chunk of a file. `body` without embedding; `vector`: float32, unit length, or None."""
 
     id: str

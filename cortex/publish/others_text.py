@@ -117,7 +117,7 @@ def _with(chunk: FiledChunk, body: dict[str, Any], remark: str) -> tuple[FiledCh
     """Return the chunk with another body; its digest differs with the body's text."""
     text = f"{remark}\0{body['text']}".encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(chunk.digest + text, digest_size=DIGEST_BYTES).digest()
-    return replace(chunk, body=body, digest=digest), remark
+    return chunk._replace(body=body, digest=digest), remark
 
 
 def _without_text(body: dict[str, Any], path: str, start: int, end: int) -> dict[str, Any]:

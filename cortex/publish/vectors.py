@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from cortex.embedders.static import StaticEmbedder, open_configured, open_static
 from cortex.generation.write import Row
-from cortex.publish.chunk_file_reader import of_unit_length
 from cortex.publish.chunk_files import Reading
 from cortex.settings.config import Config
+from cortex.system.arrays import Array
 from cortex.terms.passages import embed_text
 
 #: texts to embed at once: bounds the memory of one call
@@ -29,29 +28,35 @@ class VectorMaker:
         """Return the added chunks as rows with these keys. Vectors of another model than the
         configured one are not computed: the indexer creates those chunks anew.
         """
-        rows = [
-            Row(key, chunk.body, chunk.file, chunk.digest, chunk.vector, chunk.model)
-            for key, chunk in zip(keys, reading.added, strict=True)
+        computed = self._compute(reading)
+        return [
+            Row(key, chunk.body, chunk.file, chunk.digest, computed.get(at, chunk.vector), chunk.model)
+            for at, (key, chunk) in enumerate(zip(keys, reading.added, strict=True))
         ]
-        unmade = {name for name, file in reading.loaded.items() if file.from_text}
-        if unmade and self._config.embedding.provider == "static":
-            self._complete(rows, unmade)
-        return rows
 
-    def _complete(self, rows: list[Row], unmade: Collection[str]) -> None:
+    def _compute(self, reading: Reading) -> dict[int, Array]:
+        """Return the vectors that the files omit, by their chunks' places in `reading.added`."""
+        computed = dict[int, Array]()
+        unmade = {name for name, file in reading.loaded.items() if file.from_text}
+        if not unmade or self._config.embedding.provider != "static":
+            return computed
         embedder = self._embedder = self._embedder or open_configured(self._config)
         wanted = [
             at
-            for at, row in enumerate(rows)
-            if row.vector is None and row.chunk_file in unmade and row.model == embedder.identity
+            for at, chunk in enumerate(reading.added)
+            if chunk.vector is None and chunk.file in unmade and chunk.model == embedder.identity
         ]
         for start in range(0, len(wanted), EMBED_TEXTS):
             some = wanted[start : start + EMBED_TEXTS]
-            chunks = [rows[at].chunk for at in some]
-            texts = [embed_text(chunk.get("metadata") or {}, chunk["text"]) for chunk in chunks]
-            for at, vector in zip(some, embedder.embed(texts).astype("<f2"), strict=True):
-                unit = of_unit_length(rows[at].chunk_file, vector.astype(np.float32))
-                rows[at] = dataclasses.replace(rows[at], vector=unit)
+            bodies = [reading.added[at].body for at in some]
+            texts = [embed_text(body.get("metadata") or {}, body["text"]) for body in bodies]
+            vectors = embedder.embed(texts).astype("<f2").astype(np.float32)
+            # The same product as of_unit_length takes of one vector, to be equal in each bit.
+            norms = np.sqrt(np.vecdot(vectors, vectors))
+            computed |= {
+                at: vector / norm for at, vector, norm in zip(some, vectors, norms, strict=True) if norm > 0
+            }
+        return computed
 
     def release(self) -> None:
         """Free the model's vocabulary."""

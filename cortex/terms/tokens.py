@@ -88,10 +88,17 @@ def _kind(character: str) -> str:
 
 
 def _split_parts(word: str) -> str:
+    if _is_one_part(word):
+        return word
     if word.isascii():
         return " ".join(_WORD_PART.findall(word))
     word = plain_letters(word)
     return " ".join([word[start:end] for start, end in _parts_of_any(word)])
+
+
+def _is_one_part(word: str) -> bool:
+    """Return whether a word is ASCII letters of one case, or of lower case behind a capital."""
+    return word.isascii() and word.isalpha() and (word.islower() or word.istitle() or word.isupper())
 
 
 def _joined_form(word: str) -> str:
@@ -104,6 +111,8 @@ _stem = Stemmer.Stemmer("english", 0).stemWord
 
 def _lane_form(word: str) -> str:
     """Return the stems of the parts and, for an identifier with several parts, the joined form."""
+    if _is_one_part(word):
+        return _STEMS[word.lower()]
     parts = _SPLITS[word].lower().split()
     terms = " ".join([_STEMS[word_part] for word_part in parts])
     if len(parts) > 1 and not word[0].isdigit() and len(word) <= WORD_BYTES_MAX:
@@ -182,8 +191,8 @@ def terms_of(word: str) -> set[str]:
     """Return a word's terms: itself in lower case, with underscores, and its derived terms."""
     lower = lowered(word)
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
-        if word.isalpha() and lower[1:] == word[1:]:
-            return {lower}  # one part
+        if _is_one_part(word):
+            return {lower}
         terms = {lower}
     else:
         terms = {ODD, *(term.replace(UNDERSCORE, "_") for term in whole_words(word))}

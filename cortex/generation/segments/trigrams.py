@@ -16,6 +16,8 @@ from cortex.system.arrays import Array
 
 #: texts sorted at a time: a trigram and the number of its text fit into one u32
 _BATCH = 256
+#: pairs of trigram and row that are joined at a time: 8 bytes each, several times over
+_RANGE_PAIRS = 1 << 19
 #: bytes per remaining row: reading a longer list costs more than it can save
 _WORTH = 400
 #: with this few rows left, search them instead of reading another list
@@ -24,17 +26,27 @@ _FEW = 16
 
 def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
     """Return the sections of a segment; row i has `texts[i]` (None: not searched by trigrams)."""
-    return pack("gram", ([_pairs(texts[start : start + BLOCK])] for start in range(0, len(texts), BLOCK)))
+    return pack("gram", (_pairs(texts[start : start + BLOCK]) for start in range(0, len(texts), BLOCK)))
 
 
-def _pairs(texts: Sequence[bytes | None]) -> Array:
-    """Return u64 [p], ascending: trigram << ROW_BITS | row, distinct pairs."""
-    parts = [_sorted_pairs(batch, rows) for batch, rows in _batches(texts)]
-    if len(parts) == 1:
-        return parts[0]
-    pairs = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
-    pairs.sort()  # a row is in one batch only, so all pairs are distinct
-    return pairs
+def _pairs(texts: Sequence[bytes | None]) -> Iterator[Array]:
+    """Yield u64 [p], ascending: trigram << ROW_BITS | row, distinct pairs; a range of trigrams at a
+    time, to save memory and because short arrays are sorted within the cache.
+    """
+    parts = [(_sorted_pairs(batch), np.array(rows, np.uint64)) for batch, rows in _batches(texts)]
+    largest = max((pairs for pairs, _ in parts), key=len, default=np.zeros(0, np.uint32))
+    ranges = sum(len(pairs) for pairs, _ in parts) // _RANGE_PAIRS + 1
+    cuts = np.unique(largest[np.arange(1, ranges) * len(largest) // ranges] & ~np.uint32(_BATCH - 1))
+    edges = [[0, *np.searchsorted(pairs, cuts).tolist(), len(pairs)] for pairs, _ in parts]
+    for at in range(len(cuts) + 1):
+        some = [np.zeros(0, np.uint64)]
+        for (pairs, rows), ends in zip(parts, edges, strict=True):
+            inside = pairs[ends[at] : ends[at + 1]]
+            codes = (inside >> np.uint32(8)).astype(np.uint64) << np.uint64(ROW_BITS)
+            some.append(codes | rows[inside & np.uint32(_BATCH - 1)])
+        joined = np.concatenate(some)
+        joined.sort()  # a row is in one batch only, so all pairs are distinct
+        yield joined
 
 
 def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[int]]]:
@@ -45,7 +57,8 @@ def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[
         yield [text for text, _ in some], [row for _, row in some]
 
 
-def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
+def _sorted_pairs(batch: list[bytes]) -> Array:
+    """Return u32, ascending: trigram << 8 | number of the text in `batch`, distinct pairs."""
     # The line feed between two texts belongs to no folded text, so no query has a trigram that
     # spans two texts.
     data = np.frombuffer(b"\n".join(batch), np.uint8)
@@ -55,11 +68,7 @@ def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
         pairs <<= np.uint32(8)
         pairs |= follower
     pairs.sort()
-    if len(pairs):
-        pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
-    out = (pairs >> np.uint32(8)).astype(np.uint64) << np.uint64(ROW_BITS)
-    out |= np.array(rows, np.uint64)[pairs & np.uint32(_BATCH - 1)]
-    return out
+    return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
 
 
 def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:

@@ -23,6 +23,8 @@ from cortex.terms.text.edits import edits, edits_of
 
 #: terms whose letters are computed at a time: each byte of a term takes eight in memory
 _SHAPED = 1 << 15
+#: rows whose terms are listed at a time: some hundred terms each, of 8 bytes, several times over
+_ROWS = 1 << 10
 #: byte → its bit in a set of letters; marks have none
 _LETTERS = np.where(
     np.arange(256) < ord(" "), np.uint64(0), np.uint64(1) << (np.arange(256) & 63).astype(np.uint64)
@@ -97,10 +99,15 @@ def _pairs(word_numbers: Array, ends: Array, codes: Array, edges: Array) -> Arra
     Row i has the words `word_numbers[ends[i]:ends[i + 1]]`, word j the terms
     `codes[edges[j]:edges[j + 1]]`.
     """
-    sizes = np.diff(edges)[word_numbers]
-    rows = np.repeat(np.repeat(np.arange(len(ends) - 1, dtype=np.uint64), np.diff(ends)), sizes)
-    at = np.repeat(edges[word_numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
-    pairs = codes[at] << np.uint64(ROW_BITS) | rows
+    counts, parts = np.diff(edges), [np.zeros(0, np.uint64)]
+    for first in range(0, len(ends) - 1, _ROWS):
+        bounds = ends[first : first + _ROWS + 1]
+        numbers = word_numbers[bounds[0] : bounds[-1]]
+        sizes = counts[numbers]
+        rows = np.repeat(np.repeat(np.arange(first, first + len(bounds) - 1), np.diff(bounds)), sizes)
+        at = np.repeat(edges[numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
+        parts.append(codes[at] << np.uint64(ROW_BITS) | rows.astype(np.uint64))
+    pairs = np.concatenate(parts)
     pairs.sort()
     return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -34,6 +35,8 @@ _COMMENT = re.compile(
     r"|^[ \t]*#+(?!include|define|if|endif)([^\n]*)",
     re.DOTALL | re.MULTILINE,
 )
+#: one of these is in each match of it: most texts without a grammar have none
+_COMMENT_MARKS = ("#", "//", "/*", '"""', "'''")
 _PART_NUMBER = re.compile(r"-p(\d+)$")
 
 
@@ -61,6 +64,8 @@ SLOT_KEYS = BITS * len(BIT_FIELDS)
 
 #: last components of a path that count as text of each of its chunks
 CAPSULE_PATH_PARTS = 3
+#: paths whose words are remembered: the chunks of a file follow each other
+_PATHS = 16
 #: ranking lane → name of its field
 LANE_FIELDS = {"body": "lane_body", "path": "lane_path", "defs": "lane_defs", "comments": "lane_comments"}
 
@@ -77,8 +82,7 @@ def register(index: tantivy.Index) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
+class _Chunk(NamedTuple):
     """The indexed parts of a chunk's JSON. Fields that a foreign chunk lacks are empty."""
 
     id: str
@@ -122,9 +126,9 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
     document.add_text("row", str(key))
     document.add_text("text", tokens.spaced(read.text))
     document.add_text("parts", tokens.split_text(words))
-    document.add_text("joined", tokens.joined_text(words))
+    document.add_text("joined", tokens.joined_text(words) if "_" in read.text else "")
     document.add_text("title", tokens.split_text(tokens.words(read.title)))
-    document.add_text("file_path", tokens.split_text(tokens.words(read.path)))
+    document.add_text("file_path", _path_parts(read.path))
     document.add_text("path", read.path)
     document.add_text("chunk_type", read.kind)
     document.add_text("language", read.language)
@@ -150,16 +154,28 @@ def _add_lanes(
 
 
 def _lane_texts(read: _Chunk, words: list[str], defined: list[tuple[str, bool]]) -> dict[str, str]:
-    comments = comments_of(read.metadata, read.kind, read.text)
+    body, comments = tokens.lane_text(words), comments_of(read.metadata, read.kind, read.text)
     names = dict.fromkeys(name for name, _ in defined)
+    context = f"{read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
     texts = {
-        "body": tokens.lane_text([*words, *tokens.words(_capsule(read))]),
-        "comments": tokens.lane_text(tokens.words(comments)),
+        "body": f"{body} {_lane_of_path(read.path)} {tokens.lane_text(tokens.words(context))}",
+        "comments": body if comments is read.text else tokens.lane_text(tokens.words(comments)),
         "defs": tokens.lane_text(tokens.words(" ".join(names))),
     }
     if _is_file_head(read):
         texts["path"] = tokens.lane_text(tokens.words(read.path.rpartition(".")[0] or read.path))
     return texts
+
+
+@functools.lru_cache(_PATHS)
+def _path_parts(path: str) -> str:
+    return tokens.split_text(tokens.words(path))
+
+
+@functools.lru_cache(_PATHS)
+def _lane_of_path(path: str) -> str:
+    """Return the end of a path as text of each of its chunks."""
+    return tokens.lane_text(tokens.words(" ".join(path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])))
 
 
 def _defined_terms(defined: list[tuple[str, bool]]) -> list[str]:
@@ -194,16 +210,10 @@ def lanes_of(chunk: Mapping[str, Any]) -> Lanes:
     names = dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))])
     plain = {
         "body": tokens.split_text(words),
-        "path": tokens.split_text(tokens.words(read.path)),
+        "path": _path_parts(read.path),
         "defs": " ".join(map(tokens.split_name, names)),
     }
     return Lanes(False, {lane: text.lower().split() for lane, text in plain.items()}, [])
-
-
-def _capsule(read: _Chunk) -> str:
-    """The context of a chunk: the end of its path, its scope, its signature."""
-    path = " ".join(read.path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])
-    return f"{path} {read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
 
 
 def fold_name(name: str) -> str:
@@ -235,6 +245,8 @@ def comments_of(metadata: Mapping[str, Any], kind: str, text: str) -> str:
         return comment_text
     if kind == "documentation":
         return text
+    if not any(mark in text for mark in _COMMENT_MARKS):
+        return ""
     return "\n".join(group for match in _COMMENT.findall(text) for group in match if group)
 
 

@@ -20,8 +20,8 @@ from ipc.messages import UNIT_SIGNALS
 CODE, ASIDE = "code", "aside"
 #: the folder of its generations in that of the text index
 UNITS = "units"
-#: bytes of heap for a large change: a unit takes a fifth of a chunk, because it has no positions
-_BULK_HEAP = 60_000_000
+#: most bytes of heap: a unit takes a fifth of a chunk, because it has no positions
+_HEAP = 60_000_000
 
 
 def make_unit_schema() -> tantivy.Schema:
@@ -39,7 +39,7 @@ class UnitWriter(IndexWriter):
     """The writer of the documents of units, in `text/units/`, replaced file by file."""
 
     def __init__(self, folder: Path, published: str) -> None:
-        super().__init__(folder, published, make_unit_schema, _BULK_HEAP)
+        super().__init__(folder, published, make_unit_schema, _HEAP)
 
     def add_sources(self, sources: Mapping[str, Sequence[dict[str, Any]]]) -> None:
         """Begin a build with the units of `sources`, as in `protocol.Change`, in place of those

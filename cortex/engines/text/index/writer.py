@@ -37,10 +37,9 @@ from cortex.system.process.timers import late_threads
 
 WRITER = "writer"
 
-#: documents; a larger change gets a large heap, because that makes fewer, larger segments
-_BULK_DOCUMENTS = 4_000
-#: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
-_LEAST_HEAP, _SMALL_HEAP, _BULK_HEAP = 15_000_000, 30_000_000, 200_000_000
+#: bytes of heap: tantivy wants at least 15 MB. It grows with the documents (1 000 chunks fill some
+#: 10 MB), and a full one ends a segment: a large one makes fewer, larger segments
+_LEAST_HEAP, _HEAP = 15_000_000, 200_000_000
 #: With two, each commit leaves two segments, which slow every query, and takes a quarter more time
 #: in all: the other core is busy making documents.
 _THREADS = 1
@@ -56,7 +55,7 @@ class IndexWriter:
 
     `folder` holds the generations; `published` is the folder of the published one inside it ("" for
     none). Unpublished commits are dropped: the writer starts again from `published`. `schema` makes
-    the fields of its documents; `bulk_heap`: bytes of heap for a large change.
+    the fields of its documents; `heap`: its most bytes of memory.
     """
 
     def __init__(
@@ -64,15 +63,14 @@ class IndexWriter:
         folder: Path,
         published: str,
         schema: Callable[[], tantivy.Schema] = make_schema,
-        bulk_heap: int = _BULK_HEAP,
+        heap: int = _HEAP,
     ) -> None:
         self._folder = folder
-        self._schema, self._bulk_heap = schema, bulk_heap
+        self._schema, self._heap = schema, heap
         self._checker = IntegrityChecker()
         self._writer: tantivy.IndexWriter | None = None
         #: whether the writer has documents or deletions that are not committed
         self._has_added = False
-        self._bulk = False
         #: the writer's list of tantivy segments at the last idle check
         self._rested_at = b""
         #: checksums of the files of the last generation, by name
@@ -81,7 +79,7 @@ class IndexWriter:
 
     def reset(self, published: str) -> None:
         """Reset the writer to the generation folder `published` ("" for empty). Raises Damaged."""
-        self._close_writer()
+        self.close()
         self._has_added = False
         writer_folder = self._folder / WRITER
         files.remove_tree(writer_folder)
@@ -105,7 +103,7 @@ class IndexWriter:
 
     def add(self, added: Iterable[tantivy.Document], deleted: Iterable[tuple[str, str]]) -> None:
         """Begin a build: the previous one, without the documents with one of the terms `deleted`
-        (field, value), with `added`. `commit` ends it: tantivy works in the meantime.
+        (field, value), with `added`. Tantivy works from the first document on; `commit` ends it.
 
         On an error nothing is changed and the error is raised.
         """
@@ -114,10 +112,10 @@ class IndexWriter:
                 self.reset(self._base)
             # An index without a generation is empty: tantivy would look each term up in vain.
             documents, terms = iter(added), list(deleted) if self._base else []
-            first = list(itertools.islice(documents, _BULK_DOCUMENTS))
+            first = list(itertools.islice(documents, 1))
             if not (first or terms):
                 return
-            writer = self._open_writer(bulk=len(first) == _BULK_DOCUMENTS)
+            writer = self._open_writer()
             for field, value in terms:
                 writer.delete_documents_by_term(field, value)
             for document in itertools.chain(first, documents):
@@ -175,24 +173,14 @@ class IndexWriter:
             return False
         return all(stat.S_ISREG(info.st_mode) for info in entries.values())
 
-    def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
-        """The open writer if its heap has the right size, because merges continue in its
-        background; else a new one.
-        """
-        if self._writer is None or self._bulk != bulk:
-            self._close_writer()
+    def _open_writer(self) -> tantivy.IndexWriter:
+        """The open writer, because merges continue in its background; else a new one."""
+        if self._writer is None:
             # The index is dropped: in tantivy-py it is also a reader, which half a second after
             # each commit opens and maps its files in a thread, and holds a lock meanwhile.
-            self._bulk = bulk
             index = open_index(self._folder / WRITER, self._schema)
-            self._writer = index.writer(self._bulk_heap if bulk else _SMALL_HEAP, _THREADS)
+            self._writer = index.writer(self._heap, _THREADS)
         return self._writer
-
-    def _close_writer(self) -> None:
-        """Drop the writer without waiting for its merges (seconds): the next writer restarts them,
-        and published generations do not need them.
-        """
-        self._writer = None
 
     def _publish(self, name: str) -> None:
         writer_folder, target = self._folder / WRITER, self._folder / name
@@ -217,10 +205,11 @@ class IndexWriter:
         )
 
     def close(self) -> None:
-        """Free the writer until the next write: an open writer has threads, one of which checks its
-        folder periodically, and the heap of its last change.
+        """Free the writer until the next write, without waiting for its merges (seconds): the next
+        one restarts them, and published generations do not need them. An open writer has threads,
+        one of which checks its folder periodically, and the heap of its last change.
         """
-        self._close_writer()
+        self._writer = None
 
 
 class TextWriter(IndexWriter):
