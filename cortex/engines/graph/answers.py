@@ -85,7 +85,7 @@ class GraphSnapshot:
         self._scope_key: tuple[str, tuple[str, ...]] = ("", ())
         self._last_scope = WalkScope()
         self._outlines: dict[OutlineSearch, GraphHits] = {}
-        self._target: tuple[tuple[str, frozenset[str], str], TargetMatch] | None = None
+        self._target: tuple[tuple[str, frozenset[str], str, bool], TargetMatch] | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Answer a structure query. Raises BadRequest for invalid arguments."""
@@ -93,7 +93,7 @@ class GraphSnapshot:
         if request.operation == "routes":
             return self._list_routes(request)
         kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
-        meaning = self._find_target(request.target, kinds, request.within)
+        meaning = self._find_target(request, kinds)
         if not meaning.nodes:
             return self._explain_unresolved(meaning)
         limits = WalkLimits(
@@ -122,36 +122,45 @@ class GraphSnapshot:
         results = [
             self._make_result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)
         ]
-        name = meaning.folder or self.graph.names[meaning.nodes[0]]
-        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0], name)
-        overloads = meaning.remark if request.operation != "path" else ""
-        remarks = [
-            meaning.suggestion,
-            overloads,
-            self._describe_unsure(page),
-            why,
-            describe_omitted(walk, limits),
-        ]
-        if request.operation == "callees" or (request.operation == "path" and not walk.steps):
-            remarks.append(describe_value_calls(self.graph, self._sources, meaning.nodes[0]))
-        remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
-        if request.operation in ("callers", "impact"):
-            remarks.append(self._describe_holders(meaning.nodes))
-        if walk.ended:
-            remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
+        remarks = [] if request.bare else self._make_remarks(request, meaning, walk, limits)
         return GraphHits(
             generation=self._number,
-            target=name,
+            target=meaning.folder or self.graph.names[meaning.nodes[0]],
             paths=tuple(path for path, _ in results),
             total_found=walk.total,
             truncated=walk.truncated or walk.following(limits) > 0,
             next_offset=walk.following(limits),
             suggestion=" ".join(filter(None, remarks)),
             candidates=meaning.candidates,
-            unresolved=self._describe_unresolved(request, meaning.nodes[0]),
+            unresolved={} if request.bare else self._describe_unresolved(request, meaning.nodes[0]),
             summary=walk.summary | ({"complete": False} if walk.ended else {}),
             results=tuple(raw for _, raw in results),
         )
+
+    def _make_remarks(
+        self, request: GraphSearch, meaning: TargetMatch, walk: Walk, limits: WalkLimits
+    ) -> list[str]:
+        """The sentences of an answer, some of them empty."""
+        graph, operation, first = self.graph, request.operation, meaning.nodes[0]
+        why = (
+            "" if walk.steps else self._explain_nothing(request, first, meaning.folder or graph.names[first])
+        )
+        remarks = [
+            meaning.suggestion,
+            meaning.remark if operation != "path" else "",
+            self._describe_unsure(walk.page(limits)),
+            why,
+            describe_omitted(walk, limits),
+        ]
+        if operation == "callees" or (operation == "path" and not walk.steps):
+            remarks.append(describe_value_calls(graph, self._sources, first))
+        if operation == "callers":
+            remarks.append(self._describe_dispatch(walk))
+        if operation in ("callers", "impact"):
+            remarks.append(self._describe_holders(meaning.nodes))
+        if walk.ended:
+            remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
+        return remarks
 
     def _list_routes(self, request: GraphSearch) -> GraphHits:
         """The routes whose path contains the target, by path."""
@@ -207,11 +216,12 @@ class GraphSnapshot:
             self._number, suggestion=match.suggestion, candidates=match.candidates, ambiguous=match.ambiguous
         )
 
-    def _find_target(self, target: str, kinds: frozenset[str], folder: str) -> TargetMatch:
+    def _find_target(self, request: GraphSearch, kinds: frozenset[str]) -> TargetMatch:
         """Resolve the target, or reuse the last one: agents ask for callees and callers in turn."""
-        key = (target, kinds, folder)
+        key = (request.target, kinds, request.within, request.bare)
         if self._target is None or self._target[0] != key:
-            self._target = (key, choose_overload(self.graph, target, self._targets.find(*key)))
+            meaning = self._targets.find(*key[:3], nearest=not request.bare)
+            self._target = (key, choose_overload(self.graph, request.target, meaning))
         return self._target[1]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
