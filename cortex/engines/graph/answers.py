@@ -49,6 +49,8 @@ UNRESOLVED_MAX = 200
 _NAMING = frozenset({"callers", "implementations", "type_usages"})
 #: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
+#: resolved targets in the cache of a snapshot
+TARGETS_KEPT = 64
 
 #: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
@@ -85,7 +87,7 @@ class GraphSnapshot:
         self._scope_key: tuple[str, tuple[str, ...]] = ("", ())
         self._last_scope = WalkScope()
         self._outlines: dict[OutlineSearch, GraphHits] = {}
-        self._target: tuple[tuple[str, frozenset[str], str, bool], TargetMatch] | None = None
+        self._matches: dict[tuple[str, frozenset[str], str, bool], TargetMatch] = {}
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Answer a structure query. Raises BadRequest for invalid arguments."""
@@ -93,7 +95,7 @@ class GraphSnapshot:
         if request.operation == "routes":
             return self._list_routes(request)
         kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
-        meaning = self._find_target(request, kinds)
+        meaning = self._find_target(request.target, kinds, request)
         if not meaning.nodes:
             return self._explain_unresolved(meaning)
         limits = WalkLimits(
@@ -108,8 +110,7 @@ class GraphSnapshot:
         if request.operation == "path":
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
-            ends = self._targets.find(request.to, folder=request.within)
-            ends = choose_overload(self.graph, request.to, ends)
+            ends = self._find_target(request.to, frozenset(), request)
             if not ends.nodes:
                 return self._explain_unresolved(ends)
             walk = self._walker.path(meaning.nodes, ends.nodes, scope)
@@ -216,13 +217,17 @@ class GraphSnapshot:
             self._number, suggestion=match.suggestion, candidates=match.candidates, ambiguous=match.ambiguous
         )
 
-    def _find_target(self, request: GraphSearch, kinds: frozenset[str]) -> TargetMatch:
-        """Resolve the target, or reuse the last one: agents ask for callees and callers in turn."""
-        key = (request.target, kinds, request.within, request.bare)
-        if self._target is None or self._target[0] != key:
-            meaning = self._targets.find(*key[:3], nearest=not request.bare)
-            self._target = (key, choose_overload(self.graph, request.target, meaning))
-        return self._target[1]
+    def _find_target(self, target: str, kinds: frozenset[str], request: GraphSearch) -> TargetMatch:
+        """Resolve a target, or reuse one of the last: an exploration asks for callees, callers and
+        paths of the same functions.
+        """
+        key = (target, kinds, request.within, request.bare)
+        if key not in self._matches:
+            if len(self._matches) >= TARGETS_KEPT:
+                self._matches.clear()
+            match = self._targets.find(target, kinds, request.within, nearest=not request.bare)
+            self._matches[key] = choose_overload(self.graph, target, match)
+        return self._matches[key]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The outline of a file or folder; the last ones are cached, because requests repeat."""
