@@ -304,14 +304,17 @@ def test_a_target_of_successive_queries_is_resolved_once(worker, monkeypatch):
     looked: list[str] = []
     find = Targets.find
 
-    def counted(self, target, *extra):
+    def counted(self, target, *extra, **more):
         looked.append(target)
-        return find(self, target, *extra)
+        return find(self, target, *extra, **more)
 
     monkeypatch.setattr(Targets, "find", counted)
     for operation in ("callees", "callers", "implementations"):
         ask(worker, operation, "app/store:Disk.save")
     assert len(looked) == 2  # implementations prefer types, so they resolve anew
+    for start in ("app/store:Disk", "app/store:Disk.save"):
+        ask(worker, "path", start, to="app/store:Disk.save")
+    assert looked[2:] == ["app/store:Disk"]
 
 
 def test_an_edge_with_thousands_of_candidates_lists_some(config):
