@@ -28,7 +28,8 @@ class GraphSearch(Message):
     skipped. `within`: a folder; of an ambiguous name, it selects the definition in that folder, if
     any. `recursive`: callers of a definition include itself. `ends`: each place of a result has the
     ids of the definitions that it may mean. `tests_last`: an impact
-    in which examples and tests come last, and `max_per_level` has no effect.
+    in which examples and tests come last, and `max_per_level` has no effect. `bare`: the results
+    alone, without sentences, unresolved uses, and names near an unknown target.
     """
 
     operation: GraphOperation
@@ -47,6 +48,7 @@ class GraphSearch(Message):
     recursive: bool = False
     ends: bool = False
     tests_last: bool = False
+    bare: bool = False
 
 
 @repeatable

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from cortex.engines.graph import walks
-from cortex.engines.graph.arrays import CANDIDATES_MAX
+from cortex.engines.graph.arrays import CANDIDATES_MAX, Names
 from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.graph.sources import Sources
 from cortex.engines.serving import EngineWorker
@@ -304,14 +304,30 @@ def test_a_target_of_successive_queries_is_resolved_once(worker, monkeypatch):
     looked: list[str] = []
     find = Targets.find
 
-    def counted(self, target, *extra):
+    def counted(self, target, *extra, **more):
         looked.append(target)
-        return find(self, target, *extra)
+        return find(self, target, *extra, **more)
 
     monkeypatch.setattr(Targets, "find", counted)
     for operation in ("callees", "callers", "implementations"):
         ask(worker, operation, "app/store:Disk.save")
     assert len(looked) == 2  # implementations prefer types, so they resolve anew
+    for start in ("app/store:Disk", "app/store:Disk.save"):
+        ask(worker, "path", start, to="app/store:Disk.save")
+    assert looked[2:] == ["app/store:Disk"]
+
+
+def test_an_unknown_path_is_looked_up_without_reading_those_of_all_files(config, monkeypatch):
+    files = [f"src/file{number}.py" for number in range(200)]
+    worker = serve_graph(config, [(file.removesuffix(".py"), "module", file) for file in files])
+    ask(worker, "dependents", "lib/one", bare=True)  # makes the tables of paths
+    numbers: list[int] = []
+    read = Names.__getitem__
+    monkeypatch.setattr(
+        Names, "__getitem__", lambda self, number: numbers.append(number) or read(self, number)
+    )
+    assert ask(worker, "dependents", "lib/two", bare=True)[1] == []
+    assert len(numbers) < len(files)
 
 
 def test_an_edge_with_thousands_of_candidates_lists_some(config):

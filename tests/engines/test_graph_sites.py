@@ -73,6 +73,20 @@ def test_unresolved_uses_of_the_name_come_with_callers_tests_last(worker):
     ]
 
 
+@pytest.mark.parametrize("operation", ["callers", "callees", "impact", "implementations"])
+def test_a_bare_answer_has_the_same_results_and_no_more(worker, operation):
+    hits, _ = ask(worker, operation, "Disk.save")
+    bare, _ = ask(worker, operation, "Disk.save", bare=True)
+    assert (bare.results, bare.total_found, bare.paths) == (hits.results, hits.total_found, hits.paths)
+    assert (bare.suggestion, bare.unresolved) == ("", {})
+
+
+def test_only_a_bare_answer_names_nothing_near_an_unknown_target(worker):
+    assert ask(worker, "callers", "stp")[0].candidates
+    bare, results = ask(worker, "callers", "stp", bare=True)
+    assert (results, bare.candidates, bare.suggestion) == ([], (), "")
+
+
 def test_of_a_name_that_libraries_have_only_the_number_is_known(worker):
     hits, _ = ask(worker, "callers", "Cache.get")
     assert hits.unresolved == {"name": "get", "total": 1, "places": []}

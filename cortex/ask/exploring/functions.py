@@ -138,7 +138,10 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
     lookups = [(function, operation) for function in functions for operation in operations]
     answers = await ask_graph(
         turn,
-        [GraphSearch(operation, function.id, max_results=NEIGHBOURS_MAX) for function, operation in lookups],
+        [
+            GraphSearch(operation, function.id, max_results=NEIGHBOURS_MAX, bare=True)
+            for function, operation in lookups
+        ],
     )
     for (function, operation), answer in zip(lookups, answers, strict=True):
         for raw in answer.results if answer is not None else ():
@@ -154,7 +157,8 @@ async def find_ways(
     turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, steps_max: int
 ) -> None:
     """Add the shortest chain of calls, of at most `steps_max`, for each pair. Raises NotReady."""
-    answers = await ask_graph(turn, [GraphSearch("path", start.id, to=other.id) for start, other in pairs])
+    searches = [GraphSearch("path", start.id, to=other.id, bare=True) for start, other in pairs]
+    answers = await ask_graph(turn, searches)
     for (start, _), way in zip(pairs, answers, strict=True):
         _add_way(start, way, calls, steps_max)
 

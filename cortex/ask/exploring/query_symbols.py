@@ -79,7 +79,7 @@ async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
     """Return the function of each name; none for an ambiguous or unknown one. Raises NotReady."""
     if not names:
         return []
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name, bare=True) for name in names])
     named: dict[str, Function] = {}
     for name, answer in zip(names, answers, strict=True):
         for function in parse_functions(answer):

@@ -228,7 +228,7 @@ async def find_impact(turn: Turn, touched: TouchedCode) -> Impact:
     answers = await ask_graph(
         turn,
         [
-            GraphSearch("impact", target, depth=IMPACT_DEPTH, max_results=IMPACT_MAX)
+            GraphSearch("impact", target, depth=IMPACT_DEPTH, max_results=IMPACT_MAX, bare=True)
             for target in targets[:IMPACT_OF]
         ],
     )

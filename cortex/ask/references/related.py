@@ -236,7 +236,7 @@ async def _find_similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hi
 
 async def _search_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[tuple[list[Entry], bool]]:
     """Return for each request (results, whether there are more)."""
-    searches = [replace(request, generation=turn.generation.number) for request in requests]
+    searches = [replace(request, generation=turn.generation.number, bare=True) for request in requests]
     answers = await turn.lanes("graph", searches, GraphHits, ours=True)
     return [
         ([orjson.loads(raw) for raw in hits.results], hits.truncated) if hits is not None else ([], False)

@@ -49,6 +49,8 @@ UNRESOLVED_MAX = 200
 _NAMING = frozenset({"callers", "implementations", "type_usages"})
 #: outlines in the cache of a snapshot, some 20 kB each
 OUTLINES_KEPT = 64
+#: resolved targets in the cache of a snapshot
+TARGETS_KEPT = 64
 
 #: fields of a node in an answer, next to its signature
 NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
@@ -85,7 +87,7 @@ class GraphSnapshot:
         self._scope_key: tuple[str, tuple[str, ...]] = ("", ())
         self._last_scope = WalkScope()
         self._outlines: dict[OutlineSearch, GraphHits] = {}
-        self._target: tuple[tuple[str, frozenset[str], str], TargetMatch] | None = None
+        self._matches: dict[tuple[str, frozenset[str], str, bool], TargetMatch] = {}
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Answer a structure query. Raises BadRequest for invalid arguments."""
@@ -93,7 +95,7 @@ class GraphSnapshot:
         if request.operation == "routes":
             return self._list_routes(request)
         kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
-        meaning = self._find_target(request.target, kinds, request.within)
+        meaning = self._find_target(request.target, kinds, request)
         if not meaning.nodes:
             return self._explain_unresolved(meaning)
         limits = WalkLimits(
@@ -108,8 +110,7 @@ class GraphSnapshot:
         if request.operation == "path":
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
-            ends = self._targets.find(request.to, folder=request.within)
-            ends = choose_overload(self.graph, request.to, ends)
+            ends = self._find_target(request.to, frozenset(), request)
             if not ends.nodes:
                 return self._explain_unresolved(ends)
             walk = self._walker.path(meaning.nodes, ends.nodes, scope)
@@ -122,36 +123,45 @@ class GraphSnapshot:
         results = [
             self._make_result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)
         ]
-        name = meaning.folder or self.graph.names[meaning.nodes[0]]
-        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0], name)
-        overloads = meaning.remark if request.operation != "path" else ""
-        remarks = [
-            meaning.suggestion,
-            overloads,
-            self._describe_unsure(page),
-            why,
-            describe_omitted(walk, limits),
-        ]
-        if request.operation == "callees" or (request.operation == "path" and not walk.steps):
-            remarks.append(describe_value_calls(self.graph, self._sources, meaning.nodes[0]))
-        remarks.append(self._describe_dispatch(walk) if request.operation == "callers" else "")
-        if request.operation in ("callers", "impact"):
-            remarks.append(self._describe_holders(meaning.nodes))
-        if walk.ended:
-            remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
+        remarks = [] if request.bare else self._make_remarks(request, meaning, walk, limits)
         return GraphHits(
             generation=self._number,
-            target=name,
+            target=meaning.folder or self.graph.names[meaning.nodes[0]],
             paths=tuple(path for path, _ in results),
             total_found=walk.total,
             truncated=walk.truncated or walk.following(limits) > 0,
             next_offset=walk.following(limits),
             suggestion=" ".join(filter(None, remarks)),
             candidates=meaning.candidates,
-            unresolved=self._describe_unresolved(request, meaning.nodes[0]),
+            unresolved={} if request.bare else self._describe_unresolved(request, meaning.nodes[0]),
             summary=walk.summary | ({"complete": False} if walk.ended else {}),
             results=tuple(raw for _, raw in results),
         )
+
+    def _make_remarks(
+        self, request: GraphSearch, meaning: TargetMatch, walk: Walk, limits: WalkLimits
+    ) -> list[str]:
+        """The sentences of an answer, some of them empty."""
+        graph, operation, first = self.graph, request.operation, meaning.nodes[0]
+        why = (
+            "" if walk.steps else self._explain_nothing(request, first, meaning.folder or graph.names[first])
+        )
+        remarks = [
+            meaning.suggestion,
+            meaning.remark if operation != "path" else "",
+            self._describe_unsure(walk.page(limits)),
+            why,
+            describe_omitted(walk, limits),
+        ]
+        if operation == "callees" or (operation == "path" and not walk.steps):
+            remarks.append(describe_value_calls(graph, self._sources, first))
+        if operation == "callers":
+            remarks.append(self._describe_dispatch(walk))
+        if operation in ("callers", "impact"):
+            remarks.append(self._describe_holders(meaning.nodes))
+        if walk.ended:
+            remarks.append(f"The walk ended after {walk.total} definitions; a smaller depth is complete.")
+        return remarks
 
     def _list_routes(self, request: GraphSearch) -> GraphHits:
         """The routes whose path contains the target, by path."""
@@ -207,12 +217,17 @@ class GraphSnapshot:
             self._number, suggestion=match.suggestion, candidates=match.candidates, ambiguous=match.ambiguous
         )
 
-    def _find_target(self, target: str, kinds: frozenset[str], folder: str) -> TargetMatch:
-        """Resolve the target, or reuse the last one: agents ask for callees and callers in turn."""
-        key = (target, kinds, folder)
-        if self._target is None or self._target[0] != key:
-            self._target = (key, choose_overload(self.graph, target, self._targets.find(*key)))
-        return self._target[1]
+    def _find_target(self, target: str, kinds: frozenset[str], request: GraphSearch) -> TargetMatch:
+        """Resolve a target, or reuse one of the last: an exploration asks for callees, callers and
+        paths of the same functions.
+        """
+        key = (target, kinds, request.within, request.bare)
+        if key not in self._matches:
+            if len(self._matches) >= TARGETS_KEPT:
+                self._matches.clear()
+            match = self._targets.find(target, kinds, request.within, nearest=not request.bare)
+            self._matches[key] = choose_overload(self.graph, target, match)
+        return self._matches[key]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The outline of a file or folder; the last ones are cached, because requests repeat."""

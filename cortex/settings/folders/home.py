@@ -160,7 +160,12 @@ def real(folder: str | Path) -> Path:
 
 def cache_home(root: Path, root_id: str) -> Path:
     """Return the cache folder of the project in `root`: its name, which may repeat, and its id."""
-    return cache_base() / "projects" / f"{plain_name(root.name)}-{root_id}"
+    return _cache_home(cache_base(), root.name, root_id)
+
+
+@functools.lru_cache(maxsize=64)
+def _cache_home(base: Path, name: str, root_id: str) -> Path:
+    return base / "projects" / f"{plain_name(name)}-{root_id}"
 
 
 def root_id(root: Path) -> str:

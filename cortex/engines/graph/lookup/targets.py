@@ -79,15 +79,20 @@ class Targets:
         """The node of the file whose path has the number `file`; `file` itself without a node."""
         return self._modules.get(file, file)
 
-    def find(self, target: str, kinds: frozenset[str] = frozenset(), folder: str = "") -> TargetMatch:
+    def find(
+        self, target: str, kinds: frozenset[str] = frozenset(), folder: str = "", *, nearest: bool = True
+    ) -> TargetMatch:
         """Resolve `target`, with a preference for nodes in `folder` and of `kinds`. Of several
         meanings the outstanding one is returned (`_find_outstanding`), the others as candidates. A
         target that is no exact name is read in other ways; `suggestion` says so if that is a guess.
-        A path without its file is never read as another file or as a name.
+        A path without its file is never read as another file or as a name. `nearest`: an unknown
+        target gets the nearest names, which take long to find.
         """
         target = target.strip()
         if meaning := self.find_meaning(target, kinds, folder):
             return meaning
+        if not nearest:
+            return TargetMatch()
         if not split_id(target):
             problem = f"{target!r} names nothing" if target else "The target is empty"
             return TargetMatch(suggestion=f"{problem}; pass the name of a type, function, method or file.")
@@ -192,13 +197,18 @@ class Targets:
         number = self._graph.names.number(path)
         if not is_path or (number >= 0 and (self._is_file(number) or number in self._modules)):
             return None
-        files = {self._graph.names[number]: module for number, module in self._modules.items()}
-        roots = [root for root in self.path_index.roots(path) if root not in files]
+        roots = self._folders(path)
         roots = [root for root in roots if root == path] or roots
         if len(roots) != 1:
             return None
-        inside = [module for file, module in sorted(files.items()) if file.startswith(f"{roots[0]}/")]
+        names = zip(self.files, self._modules.values(), strict=True)
+        inside = [module for file, module in sorted(names) if file.startswith(f"{roots[0]}/")]
         return TargetMatch(tuple(inside), folder=roots[0]) if inside else None
+
+    def _folders(self, path: str) -> list[str]:
+        """The folders whose paths end as `path` does."""
+        roots = self.path_index.roots(path)
+        return [root for root in roots if self._graph.names.number(root) not in self._modules]
 
     def _prefer_folder(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """The folder of a bare name, `plugins`, where files are meant and `meaning` is none; beside
@@ -214,9 +224,7 @@ class Targets:
             return replace(
                 folder, candidates=others, suggestion=f"Also called {target!r}: {', '.join(others)}."
             )
-        files = set(self.files)
-        roots = [root for root in self.path_index.roots(name) if root not in files]
-        if not roots:
+        if not (roots := self._folders(name)):
             return meaning
         also = f"{meaning.suggestion} Folders called {name!r}: {', '.join(roots[:LISTED])}.".lstrip()
         return replace(meaning, candidates=(*meaning.candidates, *roots)[:LISTED], suggestion=also)
