@@ -16,7 +16,7 @@ from cortex.graph.resolution.calling.extension_index import (
     of_companion,
     receiver_name,
 )
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Remembering, Value
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
@@ -64,7 +64,7 @@ class SupertypeLookup(Protocol):
     def of(self, owner: Ref) -> Supers: ...
 
 
-class Extensions:
+class Extensions(Remembering):
     """Extensions of a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: Types) -> None:
@@ -74,15 +74,7 @@ class Extensions:
         #: (path, name) → result of `_visible`
         self._visible_memo: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
         self._by_owner: dict[tuple[str, str, Ref, bool], tuple[Candidate, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        if len(self._homes) > memo_max:
-            self._homes.clear()
-        if len(self._visible_memo) > memo_max:
-            self._visible_memo.clear()
-        if len(self._by_owner) > memo_max:
-            self._by_owner.clear()
+        self.memos = (self._homes, self._visible_memo, self._by_owner)
 
     def find(self, name: str, path: str, owners: Sequence[Value], receiver: str = "") -> list[Candidate]:
         """Return the extensions of that name that `path` sees and that fit one of `owners`.

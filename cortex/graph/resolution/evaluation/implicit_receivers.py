@@ -10,7 +10,7 @@ from typing import Protocol
 from cortex.graph.facts.expressions.blocks import THIS
 from cortex.graph.facts.facts import Binding
 from cortex.graph.facts.reaching_bindings import Meanings
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Remembering, Value
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -23,7 +23,7 @@ class Values(Protocol):
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
 
 
-class ImplicitReceivers:
+class ImplicitReceivers(Remembering):
     """The blocks of a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
@@ -31,11 +31,7 @@ class ImplicitReceivers:
         self._values = values
         #: (path, scope) → result of `_blocks`
         self._blocks_by_scope: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear the cache if it has more than `memo_max` entries."""
-        if len(self._blocks_by_scope) > memo_max:
-            self._blocks_by_scope.clear()
+        self.memos = (self._blocks_by_scope,)
 
     def members(
         self, name: str, path: str, scope: int, at: int, named_values: tuple[Value, ...]

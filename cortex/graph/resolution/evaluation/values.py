@@ -69,6 +69,18 @@ T = TypeVar("T")
 How = Literal["exact", "import", "receiver"]
 
 
+class Remembering:
+    """A part of the evaluation, with caches that stay from file to file."""
+
+    memos: tuple[dict[Any, Any], ...] = ()
+
+    def relax(self, memo_max: int) -> None:
+        """Clear caches that have more than `memo_max` entries."""
+        for memo in self.memos:
+            if len(memo) > memo_max:
+                memo.clear()
+
+
 class Recursion:
     """The active searches, as a guard against circles.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import ALIAS, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import Recursion, Value
+from cortex.graph.resolution.evaluation.values import Recursion, Remembering, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 
@@ -40,7 +40,7 @@ class Types(Protocol):
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]: ...
 
 
-class Supertypes:
+class Supertypes(Remembering):
     """The supertypes in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: Types, recursion: Recursion) -> None:
