@@ -1,5 +1,5 @@
-"""Suggestions for empty answers: the filter that excluded all hits, and their number without it; and
-why a file that the question names is left out of the index.
+"""Suggestions for empty answers: the filter that excluded all hits, and their number without it;
+and why a file that the question names is left out of the index.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ from cortex.front.audience import answering
 from cortex.front.cli.parsing.command_names import ALIASES as HIDDEN
 from cortex.front.cli.parsing.command_names import MEMORY, NAMES, command_name
 from cortex.front.cli.parsing.parser import DATA_DIR, Command, Parser, absolute
-from cortex.front.cli.rendering import answers, streams
+from cortex.front.cli.rendering import streams
 from cortex.front.cli.rendering.activity import slow_notice
+from cortex.front.cli.rendering.answers import print_jsonl, print_page
 from cortex.front.cli.rendering.paging import paged
-from cortex.front.cli.rendering.paint import print_page
 from cortex.front.cli.rendering.render import show_wait
 from cortex.front.cli.rendering.shell_words import (
     OPTIONS,
@@ -236,7 +236,7 @@ def _run(tool: Tool, ask: Ask, options: Namespace) -> int:
         if as_json:
             print(raw.decode())
         elif as_jsonl:
-            answers.print_jsonl(answer)
+            print_jsonl(answer)
         else:
             answer = answer_for_people(answer, tool, arguments)
             with paged():
