@@ -180,10 +180,10 @@ def _declare(tool: Tool, parser: Parser) -> None:
         )
     if tool.name in MEMORY:
         parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print the tool's answer as JSON")
+    parser.add_flag("--json", help="print the tool's answer as JSON", dest="as_json")
     if form.places:
         jsonl_help = "print a line of JSON for each result: file, start, end, score"
-        parser.add_argument("--jsonl", dest="as_jsonl", action="store_true", help=jsonl_help)
+        parser.add_flag("--jsonl", help=jsonl_help, dest="as_jsonl")
 
 
 def _option_settings(name: str, schema: dict[str, Any]) -> dict[str, Any]:
