@@ -10,9 +10,8 @@ from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
 

@@ -16,11 +16,11 @@ from cortex.graph.resolution.calling.extension_index import (
     of_companion,
     receiver_name,
 )
-from cortex.graph.resolution.evaluation.values import Remembering, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.graph.resolution.types.supertypes import Supers
+from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import TYPE_KINDS
 
 #: extensions of one name that a call on an unknown receiver may mean; above that it resolves to
@@ -49,19 +49,13 @@ class Candidate(NamedTuple):
     ref: Ref
 
 
-class Types(Protocol):
+class Types(ChainEvaluator, Protocol):
     """Types, as Extensions uses them."""
 
     @property
-    def supertypes(self) -> SupertypeLookup: ...
-
-    def types_of(self, chain: str, path: str, scope: int = -1) -> list[Ref]: ...
+    def supertypes(self) -> Supertypes: ...
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
-
-
-class SupertypeLookup(Protocol):
-    def of(self, owner: Ref) -> Supers: ...
 
 
 class Extensions(Remembering):

@@ -5,28 +5,19 @@ body of an unnamed class, are members of the receiver.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from cortex.graph.facts.expressions.blocks import THIS
 from cortex.graph.facts.facts import Binding
 from cortex.graph.facts.reaching_bindings import Meanings
-from cortex.graph.resolution.evaluation.values import Remembering, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS
-
-
-class Values(Protocol):
-    """Expressions, as ImplicitReceivers uses them."""
-
-    def evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]: ...
-
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
 
 
 class ImplicitReceivers(Remembering):
     """The blocks of a project. Valid while the project does not change."""
 
-    def __init__(self, project: Project, values: Values) -> None:
+    def __init__(self, project: Project, values: ChainEvaluator) -> None:
         self._project = project
         self._values = values
         #: (path, scope) → result of `_blocks`

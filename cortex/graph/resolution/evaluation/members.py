@@ -11,12 +11,12 @@ from cortex.graph.resolution.evaluation.scopes import Scopes
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
     OVERLOADS_MAX,
+    ChainEvaluator,
     Recursion,
     Remembering,
     Value,
     merge_values,
 )
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters

@@ -9,8 +9,15 @@ from typing import Protocol
 from cortex.graph.facts.declared.types import result_type
 from cortex.graph.facts.facts import ALIAS, DECORATED, YIELDING, Binding, Definition
 from cortex.graph.resolution.calling.extensions import Extensions, extension_result
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Recursion, Remembering, Value, merge_values
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator, CommonJs
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    ChainEvaluator,
+    Recursion,
+    Remembering,
+    Value,
+    merge_values,
+)
+from cortex.graph.resolution.modules.commonjs import CommonJs
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.generics import Generics

@@ -20,9 +20,15 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.reaching_bindings import ANYWHERE, BindingSite
 from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.calling.fixtures import fixture_of
-from cortex.graph.resolution.evaluation.values import EXTERNAL, How, Recursion, Remembering, Value
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    ChainEvaluator,
+    How,
+    Recursion,
+    Remembering,
+    Value,
+)
 from cortex.graph.resolution.modules.builds import of_package
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.package_names import find_name_space, in_scope, package_object

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.tables import Ref
 
 #: values that one chain may have; above that it has none
@@ -67,6 +68,22 @@ AGAIN_MAX = 1_000
 _NONE = 1 << 30
 T = TypeVar("T")
 How = Literal["exact", "import", "receiver"]
+
+
+class ChainEvaluator(Protocol):
+    """The evaluator of chains, as its parts use it."""
+
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
+
+    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]: ...
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
+
+    def called(self, value: Value) -> tuple[Value, ...]: ...
+
+    def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]: ...
 
 
 class Remembering:

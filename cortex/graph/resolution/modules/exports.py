@@ -9,8 +9,15 @@ from typing import Protocol
 from cortex.graph.facts.declared.builds import TESTS
 from cortex.graph.facts.facts import OBJECT, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import EXTERNAL, How, Recursion, Remembering, Value
-from cortex.graph.resolution.modules.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    ChainEvaluator,
+    How,
+    Recursion,
+    Remembering,
+    Value,
+)
+from cortex.graph.resolution.modules.commonjs import HOPS_MAX, CommonJs
 from cortex.graph.resolution.modules.crates import Crates
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.package_names import in_scope, package_object
