@@ -49,8 +49,8 @@ class Form:
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer.get("results", True))
     #: draws the answer as text; None: a line for each key
     text: Drawer | None = None
-    #: draws the answer for people, in place of `text`
-    for_person: Callable[[Page, Mapping[str, Any]], None] | None = None
+    #: draws the answer for people alone, in place of `text`
+    people_text: Callable[[Page, Mapping[str, Any]], None] | None = None
     #: exit code of an empty answer
     not_found: int = EXIT_NOTHING
     words: tuple[Word, ...] = ()

@@ -35,8 +35,8 @@ def draw(
     """As `render`, in styled lines. `for_person`: with the words and options of the shell."""
     page = Page(arguments=arguments or {}, for_person=for_person)
     form = next((tools[tool].form for tools in (TOOLS, PEOPLE) if tool in tools), PLAIN)
-    if for_person and form.for_person is not None:
-        form.for_person(page, answer)
+    if for_person and form.people_text is not None:
+        form.people_text(page, answer)
     else:
         (form.text or Drawer()).draw(page, answer)
     return page

@@ -18,13 +18,13 @@ from cortex.system.errors import BadRequest
 Numbers = tuple[str, ...]
 
 FORMS = {
-    "memory_candidates": Form(for_person=draw_candidates),
+    "memory_candidates": Form(people_text=draw_candidates),
     "memory_accept": Form(
-        for_person=draw_waiting, words=(Word("numbers", "note", optional=True, many=True),)
+        people_text=draw_waiting, words=(Word("numbers", "note", optional=True, many=True),)
     ),
-    "memory_closed": Form(for_person=draw_closed),
+    "memory_closed": Form(people_text=draw_closed),
     "memory_past_sessions": Form(
-        for_person=draw_past_sessions, words=(Word("answer", "answer", optional=True),)
+        people_text=draw_past_sessions, words=(Word("answer", "answer", optional=True),)
     ),
 }
 

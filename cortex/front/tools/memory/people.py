@@ -35,43 +35,43 @@ _NOTE = Word("node_id", "note")
 FORMS = {
     "memory_search": Form(text=NOTES, words=(Word("query", "question"),)),
     "memory_timeline": Form(
-        for_person=lists.draw_timeline,
+        people_text=lists.draw_timeline,
         has_hits=lambda answer: bool(answer["items"]),
         words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
     ),
-    "memory_undo": Form(for_person=reports.draw_undone, words=(Word("undone", "operation", optional=True),)),
-    "memory_history": Form(for_person=lists.draw_history, words=(Word("node_id", "note", optional=True),)),
-    "memory_session": Form(for_person=lists.draw_session, words=(Word("session_id", "session"),)),
-    "memory_list": Form(for_person=lists.draw_timeline, has_hits=lambda answer: bool(answer["items"])),
+    "memory_undo": Form(people_text=reports.draw_undone, words=(Word("undone", "operation", optional=True),)),
+    "memory_history": Form(people_text=lists.draw_history, words=(Word("node_id", "note", optional=True),)),
+    "memory_session": Form(people_text=lists.draw_session, words=(Word("session_id", "session"),)),
+    "memory_list": Form(people_text=lists.draw_timeline, has_hits=lambda answer: bool(answer["items"])),
     "memory_edit": Form(text=WRITTEN, words=(_NOTE,), from_stdin="body"),
-    "memory_show": Form(for_person=lists.draw_node, words=(_NOTE,)),
+    "memory_show": Form(people_text=lists.draw_node, words=(_NOTE,)),
     "memory_forget": Form(text=WRITTEN, words=(_NOTE,), is_long=True),
     "memory_rate": Form(text=WRITTEN, words=(_NOTE, Word("value", "value", optional=True))),
-    "memory_link": Form(for_person=reports.draw_link, words=(Word("other", "other", optional=True),)),
+    "memory_link": Form(people_text=reports.draw_link, words=(Word("other", "other", optional=True),)),
     "memory_import": Form(
-        for_person=reports.draw_imported,
+        people_text=reports.draw_imported,
         has_hits=_has_imported,
         words=(Word("file", "file"),),
         way="in",
         is_long=True,
     ),
     "memory_export": Form(
-        for_person=reports.draw_exported, words=(Word("file", "file"),), way="out", is_long=True
+        people_text=reports.draw_exported, words=(Word("file", "file"),), way="out", is_long=True
     ),
-    "memory_backup": Form(for_person=reports.draw_backed_up, is_long=True),
+    "memory_backup": Form(people_text=reports.draw_backed_up, is_long=True),
     "memory_restore": Form(
-        for_person=reports.draw_restored, words=(Word("file", "file", optional=True),), is_long=True
+        people_text=reports.draw_restored, words=(Word("file", "file", optional=True),), is_long=True
     ),
-    "memory_migrate": Form(for_person=reports.draw_migrated, is_long=True),
+    "memory_migrate": Form(people_text=reports.draw_migrated, is_long=True),
     "memory_doctor": Form(
-        for_person=reports.draw_findings,
+        people_text=reports.draw_findings,
         has_hits=lambda answer: bool(answer["healthy"]),
         not_found=EXIT_UNAVAILABLE,
         is_long=True,
     ),
-    "memory_consolidate": Form(for_person=reports.draw_upkeep, is_long=True),
-    "memory_maintain": Form(for_person=reports.draw_upkeep, is_long=True),
-    "memory_stats": Form(for_person=reports.draw_stats),
+    "memory_consolidate": Form(people_text=reports.draw_upkeep, is_long=True),
+    "memory_maintain": Form(people_text=reports.draw_upkeep, is_long=True),
+    "memory_stats": Form(people_text=reports.draw_stats),
 }
 
 
