@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cortex.system.errors import EXIT_NOTHING
 
 if TYPE_CHECKING:  # a program that reads JSON needs no text
+    from cortex.front.text.lines import Page
     from cortex.front.text.parts import Drawer
 
 Way = Literal["", "in", "out"]
@@ -48,6 +49,8 @@ class Form:
     has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer.get("results", True))
     #: draws the answer as text; None: a line for each key
     text: Drawer | None = None
+    #: draws the answer for people alone, in place of `text`
+    people_text: Callable[[Page, Mapping[str, Any]], None] | None = None
     #: exit code of an empty answer
     not_found: int = EXIT_NOTHING
     words: tuple[Word, ...] = ()

@@ -15,18 +15,22 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
+from sqlalchemy import select
 
 from cortex.memory.library import Library
-from cortex.memory.note import AGENTS, Source
+from cortex.memory.note import AGENTS, KIND_OF_TYPE, KINDS, Source
+from cortex.memory.observations.selection import split_values
 from cortex.memory.observations.table import arguments_of, takes_number
+from cortex.memory.store.note_store import Store
+from cortex.memory.store.tables import NOTE
 from cortex.memory.table import ROWS, Row
 from cortex.memory.team import clones
 from cortex.memory.times import is_period, local_zone
-from cortex.memory.unknown_names import explain_emptiness
 from cortex.system.errors import BadRequest
 from cortex.terms.arguments import parse_fault, struct_of
 from cortex.terms.observations import PREFIX
 from cortex.terms.text.secrets import remove_secrets
+from cortex.terms.text.suggestions import hint_for
 
 #: the argument that numbers a write; it belongs to the request
 _OPERATION_ID = "operation_id"
@@ -42,6 +46,8 @@ _HIT_KEYS = ("results", "items", "observations", "explanations")
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
 #: arguments that filter by time
 _DATES = ("as_of", "since", "until", "dateStart", "dateEnd", "date_start", "date_end")
+#: values of `type` that select no type of note
+_SEARCHED = ("observations", "sessions", "prompts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +174,26 @@ def _operation(name: str, row: Row) -> Operation:
 OPERATIONS: Mapping[str, Operation] = {
     name: _operation(name, row) for name, row in ROWS.items() if row.function
 }
+
+
+def explain_emptiness(library: Library, project: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """{"message": the sentence}, {} if all names are known. `project`: as the caller named it."""
+    memory = library.memory
+    if project and project not in (names := memory.projects.names()):
+        return {"message": f"Memory has no project {project[:80]!r}{hint_for(project, names)}."}
+    kinds = {*KINDS, *memory.catalog.kinds()}
+    for argument, noun in (("kind", "kind"), ("obs_type", "type"), ("type", "type")):
+        values = split_values(arguments.get(argument) or "")
+        unknown = [value for value in values if value.lower() not in {*kinds, *_SEARCHED}]
+        if not unknown:
+            continue
+        types = kinds if noun == "kind" else {*kinds, *KIND_OF_TYPE, *_stored_types(memory.store)}
+        for value in unknown:
+            if value not in types:
+                return {"message": f"No note has the {noun} {value[:40]!r}{hint_for(value, sorted(types))}."}
+    return {}
+
+
+def _stored_types(store: Store) -> list[str]:
+    with store.database.read() as connection:
+        return list(connection.execute(select(NOTE.c.obs_type).distinct()).scalars())

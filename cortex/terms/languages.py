@@ -12,7 +12,7 @@ import difflib
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cortex.terms.code.headers import is_cpp
@@ -72,6 +72,18 @@ class Language:
         return self.queries or self.wheel
 
 
+_TYPESCRIPT = Language(
+    "typescript",
+    (".ts", ".mts", ".cts"),
+    "typescript",
+    entry="language_typescript",
+    wrappers=("export_statement", "ambient_declaration"),
+    family="script",
+    patterns=True,
+    constructors=("constructor",),
+    runs_base=True,
+)
+
 #: languages with a grammar
 PARSED: tuple[Language, ...] = (
     Language(
@@ -86,37 +98,15 @@ PARSED: tuple[Language, ...] = (
         constructors=("__init__", "__new__", "__post_init__"),
     ),
     Language("go", (".go",), "go", patterns=True),
-    Language(
-        "typescript",
-        (".ts", ".mts", ".cts"),
-        "typescript",
-        entry="language_typescript",
-        wrappers=("export_statement", "ambient_declaration"),
-        family="script",
-        patterns=True,
-        constructors=("constructor",),
-        runs_base=True,
-    ),
-    Language(
-        "tsx",
-        (".tsx",),
-        "typescript",
-        entry="language_tsx",
-        wrappers=("export_statement", "ambient_declaration"),
-        family="script",
-        patterns=True,
-        constructors=("constructor",),
-        runs_base=True,
-    ),
-    Language(
-        "javascript",
-        (".js", ".mjs", ".cjs", ".jsx"),
-        "javascript",
+    _TYPESCRIPT,
+    replace(_TYPESCRIPT, name="tsx", suffixes=(".tsx",), entry="language_tsx"),
+    replace(
+        _TYPESCRIPT,
+        name="javascript",
+        suffixes=(".js", ".mjs", ".cjs", ".jsx"),
+        wheel="javascript",
+        entry="language",
         wrappers=("export_statement",),
-        family="script",
-        patterns=True,
-        constructors=("constructor",),
-        runs_base=True,
     ),
     Language("rust", (".rs",), "rust", patterns=True),
     Language("java", (".java",), "java", family="jvm", patterns=True, named_like_type=True, runs_base=True),
@@ -193,60 +183,41 @@ PARSED: tuple[Language, ...] = (
     Language("markdown", (".md", ".markdown", ".mdx", ".mkd", ".qmd", ".rmd"), "markdown", kind="document"),
 )
 
+
+def _keyed(
+    name: str, suffixes: tuple[str, ...], keys: str, *, comment: str = "#", names: tuple[str, ...] = ()
+) -> Language:
+    return Language(name, suffixes, comment=comment, kind="data", names=names, keys=keys)
+
+
 #: configuration formats: their top-level blocks are found by the first line of each
 KEYED: tuple[Language, ...] = (
-    Language(
-        "yaml",
-        (".yaml", ".yml"),
-        comment="#",
-        kind="data",
-        keys=r"(?:([\w.$/-]+)|\"([^\"]+)\"|'([^']+)')\s*:(?:\s|$)",
-    ),
-    Language(
-        "toml",
-        (".toml",),
-        comment="#",
-        kind="data",
-        keys=r"\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#|$)|([\w.\"-]+)\s*=",
-    ),
-    Language(
+    _keyed("yaml", (".yaml", ".yml"), r"(?:([\w.$/-]+)|\"([^\"]+)\"|'([^']+)')\s*:(?:\s|$)"),
+    _keyed("toml", (".toml",), r"\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#|$)|([\w.\"-]+)\s*="),
+    _keyed(
         "ini",
         (".ini", ".cfg", ".conf", ".properties", ".editorconfig"),
-        comment="#",
-        kind="data",
+        r"\[([^\]]+)\]|([\w.-]+)\s*[=:]",
         names=(".editorconfig", ".gitconfig", ".flake8", ".coveragerc"),
-        keys=r"\[([^\]]+)\]|([\w.-]+)\s*[=:]",
     ),
-    Language(
-        "terraform",
-        (".tf", ".tfvars", ".hcl"),
-        comment="#",
-        kind="data",
-        keys=r"([a-z_]+(?:\s+\"[^\"]*\"){0,2})\s*\{|(\w+)\s*=",
-    ),
-    Language(
+    _keyed("terraform", (".tf", ".tfvars", ".hcl"), r"([a-z_]+(?:\s+\"[^\"]*\"){0,2})\s*\{|(\w+)\s*="),
+    _keyed(
         "dockerfile",
         (".dockerfile",),
-        comment="#",
-        kind="data",
+        r"(?i:FROM\s+\S+\s+AS\s+(\S+)|FROM\s+(?:--\S+\s+)?(\S+)|(?:ARG|ENV)\s+(\w+)|(ENTRYPOINT|CMD)\b)",
         names=("Dockerfile", "Containerfile"),
-        keys=r"(?i:FROM\s+\S+\s+AS\s+(\S+)|FROM\s+(?:--\S+\s+)?(\S+)|(?:ARG|ENV)\s+(\w+)|(ENTRYPOINT|CMD)\b)",
     ),
-    Language(
+    _keyed(
         "makefile",
         (".mk", ".mak"),
-        comment="#",
-        kind="data",
+        r"(?!\.PHONY)(?:export\s+|override\s+)?([\w.%/$(){}-]+)(?:\s+[\w.%/-]+)*\s*(?:[:?+!]{0,2}=|:(?!=))|define\s+(\w+)",
         names=("Makefile", "GNUmakefile", "makefile"),
-        keys=r"(?!\.PHONY)(?:export\s+|override\s+)?([\w.%/$(){}-]+)(?:\s+[\w.%/-]+)*\s*(?:[:?+!]{0,2}=|:(?!=))|define\s+(\w+)",
     ),
-    Language("protobuf", (".proto",), kind="data", keys=r"(?:message|enum|service|extend)\s+([\w.]+)"),
-    Language(
+    _keyed("protobuf", (".proto",), r"(?:message|enum|service|extend)\s+([\w.]+)", comment="//"),
+    _keyed(
         "graphql",
         (".graphql", ".gql", ".graphqls"),
-        comment="#",
-        kind="data",
-        keys=r"(?:extend\s+)?(?:type|interface|enum|input|union|scalar|directive|query|mutation|subscription|fragment)"
+        r"(?:extend\s+)?(?:type|interface|enum|input|union|scalar|directive|query|mutation|subscription|fragment)"
         r"\s+@?(\w+)|(schema)\b",
     ),
 )

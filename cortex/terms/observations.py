@@ -147,44 +147,44 @@ class Row:
 
 #: the offset of a page
 _OFFSET = Between(0, 0, 1_000_000, strict=True)
+#: the default of an argument in most tools; of all others it is ""
+_DEFAULTS: Mapping[str, Any] = {
+    "before": Between(10, 0, 100),
+    "after": Between(10, 0, 100),
+    "dry_run": False,
+    "format": "index",
+    "match": "any",
+    "max_tokens": _TOKENS,
+    "offset": _OFFSET,
+    "orderBy": None,
+}
 
 
-def _page(others: Mapping[str, Any], limit: int = 20, most: int = 100) -> dict[str, Any]:
+def _arguments(names: str, **defaults: Any) -> dict[str, Any]:
+    """The arguments of a tool in their order: "id!" is required. `defaults`: those of this tool."""
+    defaults = {**_DEFAULTS, **defaults}
+    return {
+        name.rstrip("!"): REQUIRED if name.endswith("!") else defaults.get(name, "") for name in names.split()
+    }
+
+
+def _page(names: str, limit: int = 20, most: int = 100, **defaults: Any) -> dict[str, Any]:
     """The arguments of a tool with pages of rows."""
-    return {
-        **others,
-        "as_of": "",
-        "limit": Between(limit, 1, most),
-        "offset": _OFFSET,
-        "format": "index",
-        "max_tokens": _TOKENS,
-    }
+    return _arguments(
+        f"{names} as_of limit offset format max_tokens", limit=Between(limit, 1, most), **defaults
+    )
 
 
-def _list(others: Mapping[str, Any], limit: int, most: int, tokens: Between = _TOKENS) -> dict[str, Any]:
+def _list(names: str, limit: int, most: int, **defaults: Any) -> dict[str, Any]:
     """The arguments of a tool with pages of rows of one form."""
-    return {**others, "limit": Between(limit, 1, most), "offset": _OFFSET, "max_tokens": tokens}
+    return _arguments(f"{names} limit offset max_tokens", limit=Between(limit, 1, most), **defaults)
 
 
-_DATES = {"dateStart": "", "dateEnd": ""}
-_NEIGHBOURS = {"before": Between(10, 0, 100), "after": Between(10, 0, 100)}
-_CONCEPTS_AND_FILES = {"concepts": "", "files": ""}
-_PROJECT_AND_DATES = {"project": "", **_DATES, "orderBy": None}
-_TOPIC_PAGE = _page({"query": REQUIRED, "project": "", **_DATES})
+def _timeline(names: str) -> dict[str, Any]:
+    return _arguments(f"{names} before after project type concepts files as_of format max_tokens")
 
 
-def _timeline(**first: Any) -> dict[str, Any]:
-    return {
-        **first,
-        **_NEIGHBOURS,
-        "project": "",
-        "type": "",
-        **_CONCEPTS_AND_FILES,
-        "as_of": "",
-        "format": "index",
-        "max_tokens": _TOKENS,
-    }
-
+_TOPIC_PAGE = _page("query! project dateStart dateEnd")
 
 ROWS: Mapping[str, Row] = {
     "search": Row(
@@ -192,57 +192,34 @@ ROWS: Mapping[str, Row] = {
         "Search earlier sessions' observations by question and filters, or by filters alone.\n"
         'Example: {"query": "retries", "obs_type": "bugfix"}',
         _page(
-            {
-                "query": "",
-                "type": "observations",
-                "project": "",
-                "obs_type": "",
-                **_CONCEPTS_AND_FILES,
-                **_DATES,
-                "orderBy": None,
-                "include": "",
-            }
+            "query type project obs_type concepts files dateStart dateEnd orderBy include",
+            type="observations",
         ),
     ),
     "timeline": Row(
         "Show observations by time",
         "Observations before and after one (anchor_id or query's best hit), or between dates.\n"
         'Example: {"query": "the release", "before": 5}',
-        {
-            "anchor_id": "",
-            "query": "",
-            **_NEIGHBOURS,
-            "project": "",
-            "obs_type": "",
-            **_CONCEPTS_AND_FILES,
-            **_DATES,
-            "as_of": "",
-            "offset": _OFFSET,
-            "format": "index",
-            "max_tokens": _TOKENS,
-        },
+        _arguments(
+            "anchor_id query before after project obs_type concepts files dateStart dateEnd as_of offset "
+            "format max_tokens"
+        ),
     ),
     "get_observation": Row(
         "Show an observation",
         'One full observation, by the id of a row.\nExample: {"id": "12"}',
-        {"id": REQUIRED},
+        _arguments("id!"),
     ),
     "search_sessions": Row(
         "Search earlier sessions",
         "Search the exchanges of earlier sessions: the best one of each.\n"
         'Example: {"query": "the failing deployment"}',
-        {
-            "query": REQUIRED,
-            "limit": Between(10, 1, 50),
-            "offset": _OFFSET,
-            "project": "",
-            "max_tokens": _TOKENS,
-        },
+        _arguments("query! limit offset project max_tokens", limit=Between(10, 1, 50)),
     ),
     "list_sessions": Row(
         "List earlier sessions",
         "Sessions, the newest first.",
-        _list({"workstation_id": "", "project_id": ""}, 20, 100),
+        _list("workstation_id project_id", 20, 100),
     ),
     "decisions": Row("Find decisions", "Search observations; decisions rank higher.", _TOPIC_PAGE),
     "changes": Row(
@@ -256,134 +233,115 @@ ROWS: Mapping[str, Row] = {
     "find_by_concept": Row(
         "Find observations by concept",
         "Observations with any, or all, of some concepts (tags).",
-        _page({"concepts": REQUIRED, "match": "any", "type": "", "files": "", **_PROJECT_AND_DATES}),
+        _page("concepts! match type files project dateStart dateEnd orderBy"),
     ),
     "find_by_file": Row(
         "Find observations by file",
         "Observations that read or modified a file, modified first.",
-        _page({"files": REQUIRED, "type": "", "concepts": "", **_PROJECT_AND_DATES}),
+        _page("files! type concepts project dateStart dateEnd orderBy"),
     ),
     "find_by_type": Row(
         "Find observations by type",
         "Observations of some types: decision, bugfix, feature, refactor, discovery, change.",
-        _page({"type": REQUIRED, **_CONCEPTS_AND_FILES, **_PROJECT_AND_DATES}),
+        _page("type! concepts files project dateStart dateEnd orderBy"),
     ),
     "find_similar_observations": Row(
         "Find similar observations",
         "Observations similar in meaning to a text, by cosine alone.",
-        _list({"query": REQUIRED, "project": "", "min_similarity": Between(0.7, 0, 1, strict=True)}, 10, 50),
+        _list("query! project min_similarity", 10, 50, min_similarity=Between(0.7, 0, 1, strict=True)),
     ),
     "find_related_observations": Row(
         "Find related observations",
         "Observations related to one, the most certain first.",
-        _list({"id": REQUIRED, "min_confidence": Between(0.5, 0, 1, strict=True)}, 20, 100),
+        _list("id! min_confidence", 20, 100, min_confidence=Between(0.5, 0, 1, strict=True)),
     ),
     "explain_search_ranking": Row(
         "Explain the ranking of a search",
         "Explain a search's ranking: the parts of each score, and the words that matched.",
-        {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20), "max_tokens": _REPORT_TOKENS},
+        _arguments("query! project top_n max_tokens", top_n=Between(5, 1, 20), max_tokens=_REPORT_TOKENS),
     ),
     "get_recent_context": Row(
         "List the newest observations",
         "The newest observations.",
-        _page({"project": "", "type": "", **_CONCEPTS_AND_FILES, **_DATES}, 30),
+        _page("project type concepts files dateStart dateEnd", 30),
     ),
     "get_context_timeline": Row(
         "Show observations before and after another",
         "Observations before and after a given one.",
-        _timeline(anchor_id=REQUIRED),
+        _timeline("anchor_id!"),
     ),
     "get_timeline_by_query": Row(
         "Show observations before and after the best hit",
         "Observations before and after a query's best hit.",
-        _timeline(query=REQUIRED, **_DATES),
+        _timeline("query! dateStart dateEnd"),
     ),
     "get_observations_by_tag": Row(
         "List observations with a tag",
         "Observations with exactly this tag, newest first.",
-        _page({"tag": REQUIRED, "project": ""}, 50, 200),
+        _page("tag! project", 50, 200),
     ),
     "get_observation_relationships": Row(
         "List the relations of an observation",
         "All relations within some steps of an observation.",
-        {"id": REQUIRED, "max_depth": Between(2, 1, 5), "offset": _OFFSET, "max_tokens": _TOKENS},
+        _arguments("id! max_depth offset max_tokens", max_depth=Between(2, 1, 5)),
     ),
     "edit_observation": Row(
         "Edit an observation",
         "Change fields of an observation; the old ones stay as a revision.",
-        {
-            "id": REQUIRED,
-            **dict.fromkeys(
-                (
-                    "title",
-                    "subtitle",
-                    "narrative",
-                    "facts",
-                    "concepts",
-                    "files_read",
-                    "files_modified",
-                    "scope",
-                )
-            ),
-        },
+        _arguments("id!")
+        | dict.fromkeys("title subtitle narrative facts concepts files_read files_modified scope".split()),
         writes=True,
     ),
     "tag_observation": Row(
         "Tag an observation",
         "Add, remove or set the tags of an observation.",
-        {"id": REQUIRED, "tags": REQUIRED, "mode": "add"},
+        _arguments("id! tags! mode", mode="add"),
         writes=True,
     ),
     "merge_observations": Row(
         "Merge two observations",
         "Merge one observation into another: its facts, concepts, files, relations move; it is superseded.",
-        {"source_id": REQUIRED, "target_id": REQUIRED, "boost": Between(0.1, 0, 0.5, strict=True)},
+        _arguments("source_id! target_id! boost", boost=Between(0.1, 0, 0.5, strict=True)),
         writes=True,
     ),
     "bulk_delete_observations": Row(
         "Delete observations",
         "Mark observations as deleted; `cortex memory undo` brings them back.",
-        {"ids": REQUIRED, "delete_vectors": True},
+        _arguments("ids! delete_vectors", delete_vectors=True),
         writes=True,
     ),
     "bulk_mark_superseded": Row(
         "Mark observations as superseded",
         "Mark observations as superseded: no longer true.",
-        {"ids": REQUIRED, "superseded_by": ""},
+        _arguments("ids! superseded_by"),
         writes=True,
     ),
     "bulk_boost_observations": Row(
         "Change the importance of observations",
         "Raise or lower the importance of observations, within 0 and 1.",
-        {"ids": REQUIRED, "boost": Between(REQUIRED, -1, 1, strict=True)},
+        _arguments("ids! boost", boost=Between(REQUIRED, -1, 1, strict=True)),
         writes=True,
     ),
     "batch_tag_by_pattern": Row(
         "Tag observations by pattern",
         "Tag all observations that contain a text or match a regular expression; a dry run by default.",
-        {
-            "pattern": REQUIRED,
-            "tags": REQUIRED,
-            "project": "",
-            "regex": False,
-            "dry_run": True,
-            "max_matches": Between(100, 1, 500),
-        },
+        _arguments(
+            "pattern! tags! project regex dry_run max_matches",
+            regex=False,
+            dry_run=True,
+            max_matches=Between(100, 1, 500),
+        ),
         writes=True,
     ),
     "export_observations": Row(
         "Export observations",
         "Observations as JSON, JSON lines or Markdown, page by page.",
-        {
-            "format": "json",
-            "project": "",
-            "limit": Between(100, 1, 1_000),
-            "cursor": "",
-            "date_start": "",
-            "date_end": "",
-            "obs_type": "",
-            "max_tokens": Between(25_000, 1_000, 250_000),
-        },
+        _arguments(
+            "format project limit cursor date_start date_end obs_type max_tokens",
+            format="json",
+            limit=Between(100, 1, 1_000),
+            max_tokens=Between(25_000, 1_000, 250_000),
+        ),
     ),
     "get_memory_stats": Row(
         "Count observations, sessions and searches",
@@ -392,31 +350,36 @@ ROWS: Mapping[str, Row] = {
     "get_observation_quality": Row(
         "Rate the quality of an observation",
         "Completeness of an observation, with suggestions.",
-        {"id": REQUIRED},
+        _arguments("id!"),
     ),
     "get_data_quality_report": Row(
         "Rate the quality of the newest observations",
         "Completeness and issues of the newest observations.",
-        {"project": "", "limit": Between(100, 10, 500), "max_tokens": _REPORT_TOKENS},
+        _arguments("project limit max_tokens", limit=Between(100, 10, 500), max_tokens=_REPORT_TOKENS),
     ),
     "get_temporal_trends": Row(
         "Count observations by time",
         "Counts of observations by day, ISO week or hour (UTC), zeros included.",
-        {"project": "", "days": Between(30, 1, 365), "group_by": "day", "max_tokens": _REPORT_TOKENS},
+        _arguments(
+            "project days group_by max_tokens",
+            days=Between(30, 1, 365),
+            group_by="day",
+            max_tokens=_REPORT_TOKENS,
+        ),
     ),
     "get_observation_scoring_breakdown": Row(
         "Explain the score of an observation",
         "The legacy score of an observation and its parts, which add up to it.",
-        {"id": REQUIRED},
+        _arguments("id!"),
     ),
     "analyze_observation_importance": Row(
         "List the most important observations",
         "The most important and most used observations, and counts of ratings.",
         {
             "project": "",
-            "include_top_scored": True,
-            "include_most_retrieved": True,
-            "include_concept_weights": True,
+            **dict.fromkeys(
+                ("include_top_scored", "include_most_retrieved", "include_concept_weights"), True
+            ),
             "limit": Between(10, 1, 50),
             "max_tokens": _REPORT_TOKENS,
         },
@@ -429,23 +392,29 @@ ROWS: Mapping[str, Row] = {
     "suggest_consolidations": Row(
         "List observations that could be merged",
         "Groups of nearly equal observations that could be merged; nothing is changed.",
-        _list({"project": "", "min_similarity": Between(0.8, 0.5, 1, strict=True)}, 10, 50, _REPORT_TOKENS),
+        _list(
+            "project min_similarity",
+            10,
+            50,
+            min_similarity=Between(0.8, 0.5, 1, strict=True),
+            max_tokens=_REPORT_TOKENS,
+        ),
     ),
     "get_patterns": Row(
         "List recurring patterns",
         "Patterns that recur in several sessions.",
-        _list({"type": "", "project": "", "query": ""}, 20, 100, _REPORT_TOKENS),
+        _list("type project query", 20, 100, max_tokens=_REPORT_TOKENS),
     ),
     "run_consolidation": Row(
         "Run upkeep of memory",
         "Run upkeep: relate notes, find patterns, fade relevance, forget if that is on.",
-        {"cycle": "all", "dry_run": False},
+        _arguments("cycle dry_run", cycle="all"),
         writes=True,
     ),
     "trigger_maintenance": Row(
         "Delete expired observations",
         "Delete notes older than the settings allow; optimise the store.",
-        {"dry_run": False},
+        _arguments("dry_run"),
         writes=True,
     ),
     "get_maintenance_stats": Row("Show the results of upkeep", "Upkeep's runs and totals."),

@@ -161,7 +161,7 @@ def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report
         remaining = iter(questions)
         rows = summarise_calls(f"recall over {count}", lambda: memory.recall(next(remaining)), CALLS)
         rows += summarise_calls(f"briefing over {count}", memory.briefing, 30)
-        vectors = memory._memory.vectors
+        vectors = memory.memory.vectors
         same = [
             len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
             for text in questions[:PROPOSALS]

@@ -15,7 +15,7 @@ from cortex.front.cli import main as cli
 from cortex.front.cli.commands import all_commands, find, run
 from cortex.front.cli.parsing.command_groups import GROUPS, HEADINGS, headings_of
 from cortex.front.cli.parsing.command_names import ALIASES, command_name
-from cortex.front.cli.parsing.generated import PRINTERS, make_command
+from cortex.front.cli.parsing.generated import make_command
 from cortex.front.cli.rendering.shell_words import example_arguments, example_command, for_people
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
@@ -97,11 +97,10 @@ def test_no_two_commands_have_one_name():
     assert len(names) == len(set(names))
 
 
-def test_each_form_and_printer_is_of_a_tool():
+def test_each_form_is_of_a_tool():
     modules = {inspect.getmodule(tool.function) for tool in (*TOOLS.values(), *PEOPLE.values())}
     forms = {name for module in modules for name in getattr(module, "FORMS", ())}
     assert forms <= {*TOOLS, *PEOPLE}
-    assert set(PRINTERS) <= set(PEOPLE)
 
 
 @pytest.mark.parametrize("tool", TOOLS_WITH_COMMANDS, ids=lambda tool: tool.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.front.cli.rendering.paint import print_page
+from cortex.front.cli.rendering.answers import print_page
 from cortex.front.text import draw, render
 from cortex.ranking.unit_map import bytes_of_map
 

@@ -58,7 +58,7 @@ def test_a_note_of_both_linked_projects_is_merged_when_stored_again(library):
 
 def test_notes_of_an_earlier_moment_are_still_found_after_a_link(library):
     number = ask(library, CLONE, "store", title="The port is 9090")["number"]
-    then = library._memory.now()
+    then = library.memory.now()
     ask(library, CLONE, "store", id=number, title="The harbour is closed")
     ask(library, SHOP, "store", title="Another note")
     ask(library, CLONE, "link", other=SHOP)

@@ -36,7 +36,7 @@ def test_words_spread_over_neighbouring_turns_count_for_each_of_them(memory, whe
         memory.settle()
     elif where == "made anew":
         for index in ("words", "vectors", "edges"):
-            list(memory._memory.rebuild(index))
+            list(memory.memory.rebuild(index))
     scores = windows(memory)
     assert [scores[turn] for turn in TURNS] == [pytest.approx(WINDOW_WEIGHT, abs=1e-4)] * 3
     assert 0 < scores["Ben: the violin needs strings"] < WINDOW_WEIGHT / 2
@@ -44,11 +44,11 @@ def test_words_spread_over_neighbouring_turns_count_for_each_of_them(memory, whe
 
 @pytest.mark.parametrize("settled", [False, True])
 def test_a_neighbours_words_count_as_they_read_at_the_moment_of_the_query(memory, settled):
-    before = memory._memory.now()
+    before = memory.memory.now()
     number = next(row["number"] for row in memory.recall("lantern") if row["title"] == TURNS[1])
     if settled:
         memory.settle()
-    while memory._memory.now() == before:
+    while memory.memory.now() == before:
         pass
     memory.edit(number, title="Ben: we sat in the dark")
     assert windows(memory)[TURNS[0]] < WINDOW_WEIGHT * 0.9
@@ -140,7 +140,7 @@ def test_an_ended_edge_leads_to_no_notes(memory):
     memory.import_records([{"edge": edge | {"valid_until": 1}}], trusted=True)
     assert far in {node["id"] for node in memory.traverse(start)["nodes"]}
     assert far not in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
-    later = memory._memory.now() + 1_000_000
+    later = memory.memory.now() + 1_000_000
     memory.import_records([{"edge": edge | {"relation": "causes", "valid_until": later}}], trusted=True)
     assert far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
 

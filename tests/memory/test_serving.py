@@ -91,7 +91,7 @@ def test_trust_follows_from_the_channel_alone(worker):
     for channel, trust in (("mcp", "agent"), ("cli", "user"), ("library", "agent")):
         call = MemoryCall("store", {"title": f"by {channel}"}, True, "", "here", "me", "s", channel)
         stored = worker.call(call).answer["id"]
-        assert worker.ready()._memory.store.need(stored).source.trust == trust
+        assert worker.ready().memory.store.need(stored).source.trust == trust
 
 
 def test_a_store_of_a_newer_version_is_named_and_left_alone(data):
@@ -119,7 +119,7 @@ def test_a_damaged_database_is_reported_with_its_copies_and_never_overwritten(da
 
 def test_a_database_damaged_while_open_serves_again_after_a_restore(data, worker):
     ask(worker, "store", title="kept")
-    copy = worker.ready()._memory.store.database.back_up()
+    copy = worker.ready().memory.store.database.back_up()
     good = copy.read_bytes()
     worker.close()
     (data / NAME).write_bytes(good[:4096] + b"\xff" * (len(good) - 4096))
@@ -468,7 +468,7 @@ except Exception as error:
 
 def test_indexes_are_saved_some_time_after_the_last_write(data, worker, monkeypatch):
     ask(worker, "store", title="Retries use back-off")
-    words = worker.ready()._memory.words
+    words = worker.ready().memory.words
     worker.reload()
     assert words._tail
     monkeypatch.setattr(serving, "QUIET_S", 0.0)

@@ -81,7 +81,7 @@ def test_health_is_bad_where_a_page_of_the_store_is_damaged(data):
 def test_an_incomplete_index_is_detected_and_rebuilt(memory, index):
     ids = fill(memory)
     memory.relate(ids[0], ids[1])
-    inner = memory._memory
+    inner = memory.memory
     if index == "words":
         inner.words.take(inner.words.reached, [], [1, 2])
         inner.words.commit()
@@ -101,7 +101,7 @@ def test_an_incomplete_index_is_detected_and_rebuilt(memory, index):
 
 def test_an_index_deleted_during_use_is_rebuilt(memory, data):
     ids = fill(memory, 3)
-    memory._memory.words.commit()
+    memory.memory.words.commit()
     shutil.rmtree(data / "index" / "words")
     memory.import_records([{"note": {"title": f"much later {at}"}} for at in range(300)])
     assert memory.search("note of number 1")[0]["id"] == ids[1]
@@ -153,7 +153,7 @@ def test_damage_inside_the_file_is_reported(data):
         memory.import_records(
             [{"note": {"title": f"Note {at}", "body": "word " * 2000}} for at in range(100)]
         )
-        memory._memory.store.database.truncate_log()
+        memory.memory.store.database.truncate_log()
         size = (data / NAME).stat().st_size
         with (data / NAME).open("r+b") as file:
             file.seek(size // 2 // 4096 * 4096)
@@ -179,12 +179,12 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
 
 def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
     ids = fill(memory, 3)
-    with memory._memory.store.database.read() as connection:
+    with memory.memory.store.database.read() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(Unavailable, match="cannot be written"):
         memory.store("too large for what is left", "x" * 200_000)
-    with memory._memory.store.database.read() as connection:
+    with memory.memory.store.database.read() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     assert [memory.node(note_id)["id"] for note_id in ids] == ids
     assert memory.store("fits again")["id"]
@@ -229,7 +229,7 @@ def test_an_erased_note_leaves_no_trace_and_does_not_come_back(data, tmp_path):
         memory.relate(secret_note["id"], ids[0])
         finish(memory.export_file(tmp_path / "all.jsonl"))
         finish(memory.back_up())
-        memory._memory.words.commit()
+        memory.memory.words.commit()
         done = finish(memory.erase([secret_note["id"]], back_ups=True))
         assert (done["ids"], done["back_ups_rewritten"]) == ([secret_note["id"]], 1)
         assert memory.search(f"what is the {SECRET_WORD}") == []
@@ -282,10 +282,10 @@ def test_a_catalog_that_follows_changes_equals_a_reloaded_one(memory):
     memory.node(ids[3])
     memory.relate(ids[0], ids[3])
     finish(memory.erase([ids[1]]))
-    memory._memory.follow()
-    followed, links = memory._memory.catalog, memory._memory.links
-    finish(memory._memory.rebuild("edges"))
-    opened = memory._memory.catalog
+    memory.memory.follow()
+    followed, links = memory.memory.catalog, memory.memory.links
+    finish(memory.memory.rebuild("edges"))
+    opened = memory.memory.catalog
     present = followed["there"]
     assert np.flatnonzero(present).tolist() == [1, 3, 4]
     for column in (
@@ -305,7 +305,7 @@ def test_a_catalog_that_follows_changes_equals_a_reloaded_one(memory):
     for label in ("cache", "disk", "open-question"):
         selection = Selection(labels=(label,))
         assert (followed.mask(selection) == opened.mask(selection)).all(), label
-    assert links.numbers() == memory._memory.links.numbers()
+    assert links.numbers() == memory.memory.links.numbers()
 
 
 def test_indexes_newer_than_a_restored_back_up_are_rebuilt(data):

@@ -187,7 +187,7 @@ def library(data):
 def files_with_token(library, data):
     """Return the files that contain any spelling of the token."""
     library.settle()
-    library._memory.store.database.truncate_log()
+    library.memory.store.database.truncate_log()
     return [
         path.name
         for path in data.rglob("*")

@@ -27,7 +27,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--days", type=int, default=DAYS, help=f"days to count, including today (default: {DAYS})"
     )
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
+    parser.add_flag("--json", help="print JSON", dest="as_json")
 
 
 def stats(options: Namespace) -> int:

@@ -2,7 +2,8 @@
 
 lines.py has the lines and their styles, values.py and notes.py single values and notes, parts.py
 the parts that several tools share, code.py, graph.py and memory.py those of one tool, which its
-form names. omissions.py lists keys without a line, with the reasons.
+form names; memory_lists.py and memory_reports.py are for people alone. omissions.py lists keys
+without a line, with the reasons.
 """
 
 from __future__ import annotations
@@ -34,5 +35,8 @@ def draw(
     """As `render`, in styled lines. `for_person`: with the words and options of the shell."""
     page = Page(arguments=arguments or {}, for_person=for_person)
     form = next((tools[tool].form for tools in (TOOLS, PEOPLE) if tool in tools), PLAIN)
-    (form.text or Drawer()).draw(page, answer)
+    if for_person and form.people_text is not None:
+        form.people_text(page, answer)
+    else:
+        (form.text or Drawer()).draw(page, answer)
     return page

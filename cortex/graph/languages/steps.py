@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import COMPANION
 from cortex.graph.resolution.calling.calls import Callee, Calls
-from cortex.graph.resolution.evaluation.values import Value
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.project import Project
 
 

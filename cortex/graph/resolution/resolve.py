@@ -25,9 +25,9 @@ from cortex.graph.resolution.defined_names import PLAIN_NAME
 from cortex.graph.resolution.edges import Edge, Edges, Location
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.reaching_definitions import Stages
-from cortex.graph.resolution.modules.components import registered_component
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import strip_name
+from cortex.terms.code.components import is_component
 from cortex.terms.kinds import TYPE_KINDS
 
 
@@ -273,3 +273,19 @@ class _Resolver:
                             (reference.line, reference.column),
                             confidence,
                         )
+
+
+def registered_component(project: Project, path: str, reference: Reference) -> Ref | None:
+    """Return the only component of the project with the name that a component calls; None if the
+    file binds the name, or for several.
+    """
+    name = reference.chain
+    if not is_component(path) or not name[:1].isupper() or project.index(path).may_bind(name):
+        return None
+    paths = project.components.get(name, ())
+    if len(paths) != 1:
+        return None
+    definitions = project.index(paths[0]).facts.definitions
+    return next(
+        ((paths[0], at) for at, definition in enumerate(definitions) if definition.name == name), None
+    )

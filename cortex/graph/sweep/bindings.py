@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.jsdoc import read_typedefs, type_above
+from cortex.graph.facts.expressions.blocks import component_of
 from cortex.graph.facts.expressions.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
@@ -18,12 +19,13 @@ from cortex.graph.facts.expressions.chains import (
     type_text,
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
+from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
 from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
+from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.ruby import delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
-from cortex.graph.sweep.values import value_of
 from cortex.terms.kinds import TYPE_KINDS
 
 #: node types of fields that are bound under their plain name
@@ -164,3 +166,26 @@ def bind_described(sweep: Sweep, node: Node) -> None:
     chain = chain_of(node, sweep.syntax)
     sweep.add_binding("described_class", chain, node)
     sweep.add_binding("subject", f"{chain}.new()", node)
+
+
+def value_of(captures: Captures, syntax: Syntax) -> str:
+    """Return the chain or declared type that `@bind.name` gets."""
+    if types := captures.get("bind.type"):
+        return ":" + type_text(types[0])
+    if values := captures.get("bind.value"):
+        for read in syntax.value_types:
+            if type_name := read(values[0]):
+                return f":{type_name}"
+        return chain_of(values[0], syntax)
+    if items := captures.get("bind.item"):
+        return f"{chain_of(items[0], syntax)}[]"
+    if instances := captures.get("bind.made"):
+        return f"{chain_of(instances[0], syntax)}()"
+    if iterables := captures.get("bind.each"):  # Scala's `for (one <- all)`
+        return for_element_chain(chain_of(iterables[0], syntax))
+    name = captures["bind.name"][0]
+    if parts := captures.get("bind.part"):  # Kotlin's `val (a, b) = x`
+        return component_of(name, chain_of(parts[0], syntax))
+    if patterns := captures.get("bind.whole"):  # Scala's `case Disk(store) =>`
+        return pattern_component(name, patterns[0])
+    return syntax.value_of_name(name, syntax) if syntax.value_of_name is not None else UNKNOWN

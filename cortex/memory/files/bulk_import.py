@@ -18,7 +18,7 @@ from cortex.memory.files.exchange import (
     edge_record,
     note_record,
 )
-from cortex.memory.files.note_digest import EDITED, digest_of
+from cortex.memory.files.markdown_files import EDITED, digest_of
 from cortex.memory.note import Note
 from cortex.memory.store.database import advance_sequence, last_number
 from cortex.memory.store.forgotten import MANY, forgotten_hashes, has_forgotten

@@ -6,6 +6,7 @@ The hash in the front matter decides whether a file was edited, not a date.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 import orjson
 import yaml
 
-from cortex.memory.files.note_digest import EDITED, digest, digest_of, edited_fields
 from cortex.memory.note import Edge, Note
 from cortex.memory.times import format_moment
 
@@ -30,6 +30,17 @@ _MORE = (
     "obs_type", "memory_type", "subtitle", "modified", "read", "mtimes", "spoken", "git_commit", "metadata",
     "occurred_at", "valid_from", "valid_until", "created_at", "updated_at", "prompt_number", "feedback",
 )  # fmt: skip
+#: fields that a person edits in the file, besides title and body → field of a note
+EDITED = {
+    "kind": "kind",
+    "topic": "topic",
+    "tags": "labels",
+    "files": "files",
+    "facts": "facts",
+    "scope": "scope",
+    "state": "state",
+    "importance": "importance",
+}
 
 
 def file_name(note: Note) -> str:
@@ -130,3 +141,18 @@ def _edge(source: str, link: Any) -> dict[str, Any] | None:
         return None
     names = ("relation", "id", "weight", "detection", "reason", "created_at")
     return {"source": source, "target": link["to"]} | {name: link[name] for name in names if name in link}
+
+
+def digest(title: str, body: str, edited: Mapping[str, Any]) -> str:
+    """`edited`: the values by their names in the file; the order of a list counts."""
+    values = [title, body.strip("\n"), {name: edited.get(name) or "" for name in EDITED}]
+    return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def edited_fields(note: Note) -> dict[str, Any]:
+    values = {name: getattr(note, field) for name, field in EDITED.items()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def digest_of(note: Note) -> str:
+    return digest(note.title, note.body, edited_fields(note))

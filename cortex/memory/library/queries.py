@@ -44,8 +44,8 @@ class Queries(View):
         """Find notes by words and meaning; empty when none matches. `as_of` searches the notes as
         they were at that moment; `include` adds "superseded" or "archived" notes.
         """
-        selection = select(self._project, kind, tags, as_of, include)
-        return find(self._memory, query, limit, 1.0, replace(selection, elsewhere=self.elsewhere()))
+        selection = select(self.project, kind, tags, as_of, include)
+        return find(self.memory, query, limit, 1.0, replace(selection, elsewhere=self.elsewhere()))
 
     def recall(
         self,
@@ -63,8 +63,8 @@ class Queries(View):
         """
         if not 0 <= alpha <= 1:
             raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
-        selection = replace(select(self._project, kind, (), as_of, include), elsewhere=self.elsewhere())
-        return find(self._memory, query, limit, alpha, selection, explain=explain)
+        selection = replace(select(self.project, kind, (), as_of, include), elsewhere=self.elsewhere())
+        return find(self.memory, query, limit, alpha, selection, explain=explain)
 
     def timeline(
         self,
@@ -90,16 +90,16 @@ class Queries(View):
             if not 0 <= value <= LIMIT_MAX:
                 raise BadRequest(f"{name} is {value}; it must be between 0 and {LIMIT_MAX}.")
         check_page(limit, LIMIT_MAX, offset)
-        self._memory.follow()
+        self.memory.follow()
         selection = replace(
-            select(self._project, kind, tags),
+            select(self.project, kind, tags),
             elsewhere=self.elsewhere(),
             since=read_moment(since, "since"),
             until=read_end(until, "until"),
         )
         if anchor or query:
-            return answer_around(self._memory, anchor, query, selection, before, after)
-        span = between(self._memory, selection, limit, offset, newest_first=newest_first)
+            return answer_around(self.memory, anchor, query, selection, before, after)
+        span = between(self.memory, selection, limit, offset, newest_first=newest_first)
         rows = [timeline_row(note) for note in span.notes]
         return {"items": rows} | ({"next_offset": offset + len(rows)} if span.after else {})
 
@@ -111,10 +111,10 @@ class Queries(View):
             raise BadRequest(f"depth is {depth}; it must be between 1 and {DEPTH_MAX}.")
         if direction not in ("outgoing", "incoming", "both"):
             raise BadRequest(f"direction is {direction!r}; it is outgoing, incoming or both.")
-        start = self._memory.store.need(node_id)
-        mask = self._memory.catalog.mask(Selection(project=self._project))
-        walk = self._memory.links.walk(start.number, depth, direction, lambda number: bool(mask[number]))
-        return walk_answer(walk, self._memory.store.notes_by_number(list(walk.depth)))
+        start = self.memory.store.need(node_id)
+        mask = self.memory.catalog.mask(Selection(project=self.project))
+        walk = self.memory.links.walk(start.number, depth, direction, lambda number: bool(mask[number]))
+        return walk_answer(walk, self.memory.store.notes_by_number(list(walk.depth)))
 
     def briefing(
         self, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
@@ -124,31 +124,29 @@ class Queries(View):
         """
         if not TOKENS_MIN <= tokens <= TOKENS_MAX:
             raise BadRequest(f"tokens is {tokens}; it must be between {TOKENS_MIN} and {TOKENS_MAX}.")
-        self._memory.follow()
-        selection = Selection(project=self._project, elsewhere=self.elsewhere())
-        briefing = brief(
-            self._memory, selection, agent_id, self._memory.now(), compact=compact, tokens=tokens
-        )
-        self._memory.count_use(briefing.numbers, is_shown=True)
+        self.memory.follow()
+        selection = Selection(project=self.project, elsewhere=self.elsewhere())
+        briefing = brief(self.memory, selection, agent_id, self.memory.now(), compact=compact, tokens=tokens)
+        self.memory.count_use(briefing.numbers, is_shown=True)
         return {"briefing": briefing.text}
 
     def node(self, node_id: str | int) -> dict[str, Any]:
         """A note with its edges and neighbours; it counts as used. Raises NotFound."""
-        note = self._memory.store.need(node_id)
-        self._memory.count_use([note.number])
-        edges = self._memory.links.of(note.number)
-        others = self._memory.store.notes_by_number(
+        note = self.memory.store.need(node_id)
+        self.memory.count_use([note.number])
+        edges = self.memory.links.of(note.number)
+        others = self.memory.store.notes_by_number(
             [edge.target if edge.source == note.number else edge.source for edge in edges]
         )
         ids = {related.number: related.id for related in (note, *others)}
-        [row] = mark_disputed(self._memory, [note_row(note)])
+        [row] = mark_disputed(self.memory, [note_row(note)])
         return row | {
             "edges": [render_edge(edge, ids) for edge in edges if {edge.source, edge.target} <= ids.keys()],
             "related": title_rows(others),
         }
 
     def stats(self) -> dict[str, Any]:
-        count = self._memory.store.count(self._project)
+        count = self.memory.store.count(self.project)
         return {
             "node_count": count["notes"],
             "edge_count": count["edges"],
@@ -164,15 +162,15 @@ class Queries(View):
         other edges, after the change `after`; at most CHANGES changes, and no nodes for an `after`
         below 0.
         """
-        store = self._memory.store
-        self._memory.follow()
+        store = self.memory.store
+        self.memory.follow()
         if after < 0:
-            return {"reached": self._memory.reached.number, "nodes": []}
+            return {"reached": self.memory.reached.number, "nodes": []}
         changed = store.changes_after(after, CHANGES)
         edges = store.edges_by_number([number for _, what, number in changed if what == "edge"])
         numbers = {number for _, what, number in changed if what == "note"}
         numbers |= {end for edge in edges for end in (edge.source, edge.target)}
-        mask = self._memory.catalog.mask(Selection(project=self._project, states=STATES))
+        mask = self.memory.catalog.mask(Selection(project=self.project, states=STATES))
         notes = store.notes_by_number(sorted(number for number in numbers if mask[number]))
         nodes = [{"id": note.id, "number": note.number} for note in notes]
         return {"reached": changed[-1][0] if changed else after, "nodes": nodes}

@@ -26,8 +26,8 @@ class Transfer(View):
         """
         report = Report()
         lines = [InputLine(at, record) for at, record in enumerate(records, 1)]  # type: ignore[arg-type]
-        import_records(self._memory, lines, self._project, report, trusted=trusted, operation=operation_id)
-        self._memory.follow()
+        import_records(self.memory, lines, self.project, report, trusted=trusted, operation=operation_id)
+        self.memory.follow()
         return report.answer()
 
     def import_file(self, file: str, *, trusted: bool = False) -> Generator[None, None, dict[str, Any]]:
@@ -37,14 +37,14 @@ class Transfer(View):
         BadRequest.
         """
         report = yield from import_file(
-            self._memory, Path(file).expanduser().absolute(), self._project, trusted=trusted
+            self.memory, Path(file).expanduser().absolute(), self.project, trusted=trusted
         )
         return report.answer()
 
     def export_file(self, file: str) -> Generator[None, None, dict[str, Any]]:
         """Write all records as lines of JSON, in slices."""
         target = Path(file).expanduser().absolute()
-        count = yield from export_file(self._memory, target, self._project)
+        count = yield from export_file(self.memory, target, self.project)
         return {"file": str(target), "records": count}
 
     def export_markdown(self, folder: str) -> Generator[None, None, dict[str, Any]]:
@@ -52,8 +52,8 @@ class Transfer(View):
         {"folder", "written", "unchanged": counts}.
         """
         target = Path(folder).expanduser().absolute()
-        self._memory.follow()
-        counts = yield from write_folder(self._memory, target, self._project)
+        self.memory.follow()
+        counts = yield from write_folder(self.memory, target, self.project)
         return {"folder": str(target)} | counts
 
     def back_up(self) -> Generator[None, None, dict[str, Any]]:
@@ -61,7 +61,7 @@ class Transfer(View):
         slices: a thread makes the copy. Raises Damaged when the store is damaged.
         """
         with ThreadPoolExecutor(1) as pool:
-            copying = pool.submit(self._memory.store.database.back_up)
+            copying = pool.submit(self.memory.store.database.back_up)
             while wait((copying,), SLICE_S).not_done:
                 yield
             copy = copying.result()
@@ -69,4 +69,4 @@ class Transfer(View):
 
     def doctor(self, *, mend: bool = True) -> Generator[None, None, dict[str, Any]]:
         """Check the store and its indexes and mend them, in slices; see `doctor.examine`."""
-        return examine(self._memory, self._memory.store.database.folder, mend=mend)
+        return examine(self.memory, self.memory.store.database.folder, mend=mend)

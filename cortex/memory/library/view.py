@@ -28,10 +28,12 @@ class View:
         """`caller`: the project of the agent that calls, if that is not `project`; `place`: the
         caller's folder, from which the branch of its notes and questions is read.
         """
-        self._memory = memory
-        self._requested_project, self._project = project, memory.projects.home_of(project)
-        self._caller = self._project if caller is None else memory.projects.home_of(caller)
-        self._source = source or Source()
+        self.memory = memory
+        self._requested_project = project
+        #: the project of the notes; "" for all
+        self.project = memory.projects.home_of(project)
+        self._caller = self.project if caller is None else memory.projects.home_of(caller)
+        self.source = source or Source()
         self._place = place
 
     def of(
@@ -44,9 +46,9 @@ class View:
     ) -> Self:
         """The same memory for another project ("" for all), or with another source of its notes."""
         return type(self)(
-            self._memory,
+            self.memory,
             project=self._requested_project if project is None else project,
-            source=source or self._source,
+            source=source or self.source,
             caller=caller,
             place=place,
         )
@@ -56,17 +58,17 @@ class View:
         """The branch and commit of the caller's folder; None without a folder, and for another
         project than the caller's.
         """
-        is_own = self._place and self._project and self._project == self._caller
+        is_own = self._place and self.project and self.project == self._caller
         return head_of(Path(self._place)) if is_own else None
 
     def elsewhere(self) -> tuple[str, tuple[str, ...]]:
         """(The project, its notes' existing branches that are neither main nor the caller's.)"""
-        branches = self._memory.catalog.branches(self._project)
+        branches = self.memory.catalog.branches(self.project)
         head = self.head if branches else None
         if head is None or head.common is None:
             return "", ()
         near = {head.branch, *main_branches(head.common)}
-        return self._project, existing(head.common, [branch for branch in branches if branch not in near])
+        return self.project, existing(head.common, [branch for branch in branches if branch not in near])
 
     def __enter__(self) -> Self:
         return self
@@ -77,24 +79,11 @@ class View:
         self.close()
 
     def close(self) -> None:
-        self._memory.close()
-
-    @property
-    def memory(self) -> Memory:
-        return self._memory
-
-    @property
-    def source(self) -> Source:
-        return self._source
-
-    @property
-    def project(self) -> str:
-        """The project of the notes; "" for all."""
-        return self._project
+        self.memory.close()
 
     def settle(self) -> None:
         """Write what is new into the indexes on the disk: the next open reads less."""
-        self._memory.words.commit()
+        self.memory.words.commit()
 
     def once(
         self,
@@ -104,6 +93,6 @@ class View:
         carry_out: Callable[[Records], dict[str, Any]],
     ) -> dict[str, Any]:
         """See `Store.once`; afterwards queries find what changed."""
-        reply = self._memory.store.once(operation, what, request, carry_out)
-        self._memory.follow()
+        reply = self.memory.store.once(operation, what, request, carry_out)
+        self.memory.follow()
         return reply

@@ -86,11 +86,11 @@ class Writing(View):
             files=tuple(files),
             spoken=spoken or {},
             metadata=with_anchors(metadata or {}, anchors),
-            project=self._project,
+            project=self.project,
             scope=read_scope(scope),
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
-            source=replace(self._source, trust=self._trust_for(self._project)),
+            source=replace(self.source, trust=self._trust_for(self.project)),
             topic=topic,
         )
         if note.source.trust == "other":
@@ -102,8 +102,8 @@ class Writing(View):
         if note.kind == HANDOVER and head and not topic:
             note = replace(note, topic=topic_of(head))
         warnings = warnings_of(note)
-        written = self._memory.store.put(note, operation_id, supersedes, self._differ)
-        self._memory.follow()
+        written = self.memory.store.put(note, operation_id, supersedes, self._differ)
+        self.memory.follow()
         title_text = remove_secrets(title)[0]
         answer: dict[str, Any] = {
             "id": written.id,
@@ -125,23 +125,23 @@ class Writing(View):
 
     def _trust_for(self, project: str) -> Trust:
         """The trust of a text that this caller writes into a note of `project`."""
-        is_foreign = self._source.channel == AGENTS and project != self._caller
-        return "other" if is_foreign else self._source.trust
+        is_foreign = self.source.channel == AGENTS and project != self._caller
+        return "other" if is_foreign else self.source.trust
 
     def _closed_rows(self, written: Written) -> dict[str, Any]:
         """{"closed": rows of the superseded notes}, {} for none."""
-        notes = self._memory.store.notes_by_number(written.closed)
+        notes = self.memory.store.notes_by_number(written.closed)
         rows = [{"number": note.number, "title": visible_text(note.title)} for note in notes]
         return {"closed": rows} if rows else {}
 
     def _similar(self, written: Written, note: Note) -> list[dict[str, Any]]:
         """Rows of notes that a new one may replace: of its topic, or the likeliest in its scope."""
-        memory = self._memory
+        memory = self.memory
         others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
         if note.kind in TELLING and not written.merged:
             with memory.store.database.moment():
                 for stored in memory.store.notes_by_number([written.number]):
-                    for other in replaceable(memory, stored, Selection(project=self._project)):
+                    for other in replaceable(memory, stored, Selection(project=self.project)):
                         others.setdefault(other.number, other)
         return [
             {
@@ -157,7 +157,7 @@ class Writing(View):
         bodies = [stored.body.strip(), incoming.body.strip()]
         if not all(bodies) or jaccard(stems(bodies[0]), stems(bodies[1])) >= SAME_STEMS:
             return False
-        return self._memory.vectors.likeness(*bodies) < SAME_COSINE
+        return self.memory.vectors.likeness(*bodies) < SAME_COSINE
 
     def edit(
         self,
@@ -176,7 +176,7 @@ class Writing(View):
         changes = {} if state == "deleted" else read_changes(changes)  # agents repeat the title
         if not (changes or state or superseded_by or supersedes):
             raise BadRequest(f"Nothing to change in the note {str(node_id)[:80]}: give a field or a state.")
-        written = self._memory.store.edit(
+        written = self.memory.store.edit(
             node_id,
             changes,
             operation_id,
@@ -185,7 +185,7 @@ class Writing(View):
             supersedes=supersedes,
             trust=self.edit_trust(node_id, changes),
         )
-        self._memory.follow()
+        self.memory.follow()
         closed = self._closed_rows(written)
         names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))
         sentences = [f"Changed: {names}."] if changes else []
@@ -198,9 +198,9 @@ class Writing(View):
 
     def edit_trust(self, reference: str | int, changes: Mapping[str, Any]) -> Trust | None:
         """The trust of a note after this edit; None where it stays. Raises NotFound."""
-        if self._source.channel != AGENTS or changes.keys().isdisjoint(_SAYING):
+        if self.source.channel != AGENTS or changes.keys().isdisjoint(_SAYING):
             return None
-        note = self._memory.store.need(reference)
+        note = self.memory.store.need(reference)
         if note.project != self._caller:
             return "other"
         is_global = changes.get("scope", note.scope) == "global"
@@ -210,9 +210,9 @@ class Writing(View):
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
     ) -> dict[str, Any]:
         """Connect two notes: {"id", "message"}; an edge that exists already keeps its id."""
-        done = self._memory.store.relate(from_id, to_id, relation, operation_id)
-        self._memory.follow()
-        first, second = self._memory.store.notes_by_number([done["source"], done["target"]])
+        done = self.memory.store.relate(from_id, to_id, relation, operation_id)
+        self.memory.follow()
+        first, second = self.memory.store.notes_by_number([done["source"], done["target"]])
         return {
             "id": done["id"],
             "message": f"Related: {first.title} → {done['relation']} → {second.title}",
@@ -220,8 +220,8 @@ class Writing(View):
 
     def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
         """Mark a note as deleted: no search finds it any more."""
-        written = self._memory.store.edit(node_id, {}, operation_id, state="deleted")
-        self._memory.follow()
+        written = self.memory.store.edit(node_id, {}, operation_id, state="deleted")
+        self.memory.follow()
         return {"id": written.id, "number": written.number, "message": "Forgotten."}
 
     def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
@@ -229,9 +229,9 @@ class Writing(View):
         NotFound for an unknown operation, and BadRequest when one of its notes was changed again
         since.
         """
-        done = self._memory.store.undo(undone, operation_id)
-        self._memory.follow()
-        notes = self._memory.store.notes_by_number(done["notes"])
+        done = self.memory.store.undo(undone, operation_id)
+        self.memory.follow()
+        notes = self.memory.store.notes_by_number(done["notes"])
         rows = [row | {"state": note.state} for row, note in zip(title_rows(notes), notes, strict=True)]
         return {"undone": done["undone"], "what": done["what"], "nodes": rows}
 
@@ -239,8 +239,8 @@ class Writing(View):
         """Share the notes of `other` with this project from now on, as for a clone of it; `remove`:
         use its own notes again. See `projects.Projects.link`.
         """
-        answer = self._memory.projects.link(self._requested_project, other, operation_id, remove=remove)
-        self._memory.follow()
+        answer = self.memory.projects.link(self._requested_project, other, operation_id, remove=remove)
+        self.memory.follow()
         return answer
 
     def erase(
@@ -250,8 +250,8 @@ class Writing(View):
         and all that the indexes and the log of operations hold of them. Nothing brings them back.
         `back_ups`: erase them in the back-ups, too. Raises NotFound.
         """
-        erased = yield from self._memory.erase(node_ids)
-        store, written = self._memory.store, 0
+        erased = yield from self.memory.erase(node_ids)
+        store, written = self.memory.store, 0
         unpack = opener(store.database.driver.key)
         spool_reader.forget(store.database.folder / spool.FOLDER, erased.transcript.names, unpack)
         if back_ups:

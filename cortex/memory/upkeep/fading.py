@@ -14,17 +14,19 @@ from cortex.memory.find.links import STRENGTH_MIN
 from cortex.memory.note import Note, State
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import NOTE, QUERY_LOG
-from cortex.memory.upkeep.forgetting import (
+from cortex.memory.upkeep.relations import AUTOMATIC
+from cortex.memory.upkeep.scores import (
+    DAY_MS,
     IMPORTANT,
     SUPERSEDED_DAYS,
     YOUNG_DAYS,
     Standing,
+    days_between,
     is_expired,
     is_past,
     may_be_forgotten,
+    relevance,
 )
-from cortex.memory.upkeep.relations import AUTOMATIC
-from cortex.memory.upkeep.scores import DAY_MS, days_between, relevance
 from cortex.memory.upkeep.state import DECAY, FORGETTING, MAINTENANCE, write_mark
 from cortex.memory.upkeep.traits import type_of
 from cortex.memory.upkeep.work import Steps, Work

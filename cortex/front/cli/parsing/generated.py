@@ -9,7 +9,7 @@ import contextlib
 import functools
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,10 @@ from cortex.front.audience import answering
 from cortex.front.cli.parsing.command_names import ALIASES as HIDDEN
 from cortex.front.cli.parsing.command_names import MEMORY, NAMES, command_name
 from cortex.front.cli.parsing.parser import DATA_DIR, Command, Parser, absolute
-from cortex.front.cli.rendering import answers, memory, memory_candidates, memory_history, streams
+from cortex.front.cli.rendering import streams
 from cortex.front.cli.rendering.activity import slow_notice
+from cortex.front.cli.rendering.answers import print_jsonl, print_page
 from cortex.front.cli.rendering.paging import paged
-from cortex.front.cli.rendering.paint import print_page
 from cortex.front.cli.rendering.render import show_wait
 from cortex.front.cli.rendering.shell_words import (
     OPTIONS,
@@ -67,37 +67,10 @@ ALIASES = {
     "exclude_patterns": ("--exclude",),
     "match_type": ("--match",),
 }
-
-
 #: argument → the kind of name that completes it, in every tool
 COMPLETES = {
     **dict.fromkeys("file path paths scope exclude_paths".split(), "path"),
     **dict.fromkeys("target to symbol".split(), "symbol"),
-}
-
-
-#: operation for people → the printer of its answer; other answers are text of cortex.front.text
-PRINTERS: Mapping[str, Callable[[dict[str, Any]], None]] = {
-    "memory_timeline": memory.print_timeline,
-    "memory_undo": memory.print_undone,
-    "memory_history": memory_history.print_history,
-    "memory_session": memory_history.print_session,
-    "memory_list": memory.print_timeline,
-    "memory_show": memory.print_node,
-    "memory_link": memory.print_link,
-    "memory_candidates": memory_candidates.print_candidates,
-    "memory_accept": memory_candidates.print_waiting,
-    "memory_closed": memory_candidates.print_closed,
-    "memory_past_sessions": memory_candidates.print_past_sessions,
-    "memory_import": memory.print_imported,
-    "memory_export": memory.print_exported,
-    "memory_backup": memory.print_backed_up,
-    "memory_restore": memory.print_restored,
-    "memory_migrate": memory.print_migrated,
-    "memory_doctor": memory.print_findings,
-    "memory_consolidate": memory.print_upkeep,
-    "memory_maintain": memory.print_upkeep,
-    "memory_stats": memory.print_stats,
 }
 
 
@@ -207,10 +180,10 @@ def _declare(tool: Tool, parser: Parser) -> None:
         )
     if tool.name in MEMORY:
         parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print the tool's answer as JSON")
+    parser.add_flag("--json", help="print the tool's answer as JSON", dest="as_json")
     if form.places:
         jsonl_help = "print a line of JSON for each result: file, start, end, score"
-        parser.add_argument("--jsonl", dest="as_jsonl", action="store_true", help=jsonl_help)
+        parser.add_flag("--jsonl", help=jsonl_help, dest="as_jsonl")
 
 
 def _option_settings(name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -263,14 +236,11 @@ def _run(tool: Tool, ask: Ask, options: Namespace) -> int:
         if as_json:
             print(raw.decode())
         elif as_jsonl:
-            answers.print_jsonl(answer)
+            print_jsonl(answer)
         else:
             answer = answer_for_people(answer, tool, arguments)
             with paged():
-                if tool.name in PRINTERS:
-                    PRINTERS[tool.name](answer)
-                else:
-                    print_page(draw(tool.name, answer, arguments=arguments, for_person=True))
+                print_page(draw(tool.name, answer, arguments=arguments, for_person=True))
     return EXIT_OK if form.has_hits(answer) else form.not_found
 
 

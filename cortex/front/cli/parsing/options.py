@@ -10,14 +10,10 @@ from cortex.front.cli.setup import hooks, key
 
 def index_options(parser: Parser) -> None:
     parser.add_folder("path", nargs="?", help="folder of the project, or https://… of a repository to fetch")
-    parser.add_argument(
-        "--dependencies", action="store_true", help="also index the sources of installed packages"
-    )
-    parser.add_argument("--watch", action="store_true", help="keep running, and index every saved file")
-    parser.add_argument(
-        "--no-wait", action="store_true", help="write the chunk files, and do not wait until they are served"
-    )
-    parser.add_argument("--force", action="store_true", help="read and embed every file again")
+    parser.add_flag("--dependencies", help="also index the sources of installed packages")
+    parser.add_flag("--watch", help="keep running, and index every saved file")
+    parser.add_flag("--no-wait", help="write the chunk files, and do not wait until they are served")
+    parser.add_flag("--force", help="read and embed every file again")
     parser.add_folder(
         "--chunks-dir",
         metavar="DIR",
@@ -30,12 +26,8 @@ def index_options(parser: Parser) -> None:
         metavar="ENGINE",
         help="publish the index where it is shared: `milvus` is a server (milvus.uri)",
     )
-    parser.add_argument(
-        "--single-writer",
-        action="store_true",
-        help="with --to: confirm that no other job indexes this project",
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="list the excluded files")
+    parser.add_flag("--single-writer", help="with --to: confirm that no other job indexes this project")
+    parser.add_flag("-v", "--verbose", help="list the excluded files")
 
 
 def command_words(parser: Parser) -> None:
@@ -48,7 +40,7 @@ def data_dir_option(parser: Parser) -> None:
 
 def follow_options(parser: Parser) -> None:
     data_dir_option(parser)
-    parser.add_argument("--stay", action="store_true", help="keep running if there is nothing to read")
+    parser.add_flag("--stay", help="keep running if there is nothing to read")
 
 
 def mcp_options(parser: Parser) -> None:
@@ -68,7 +60,7 @@ def mcp_options(parser: Parser) -> None:
 
 
 def json_option(parser: Parser) -> None:
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
+    parser.add_flag("--json", help="print JSON", dest="as_json")
 
 
 def memory_up_options(parser: Parser) -> None:
@@ -92,24 +84,20 @@ def shell_word(parser: Parser) -> None:
 
 def install_options(parser: Parser) -> None:
     agent_options(parser, "agents to connect (default: all on this machine)")
-    parser.add_argument("--user", action="store_true", help="connect them for all projects (the default)")
-    parser.add_argument(
-        "--memory-hooks", action="store_true", help="also record sessions of Claude Code in memory"
-    )
-    parser.add_argument("--list", action="store_true", help="list all agents, and end")
+    parser.add_flag("--user", help="connect them for all projects (the default)")
+    parser.add_flag("--memory-hooks", help="also record sessions of Claude Code in memory")
+    parser.add_flag("--list", help="list all agents, and end")
 
 
 def uninstall_options(parser: Parser) -> None:
     agent_options(parser, "agents to disconnect (default: all connected ones)")
-    parser.add_argument(
-        "--user", action="store_true", help="only in the user's files; --project: only in the project's"
-    )
+    parser.add_flag("--user", help="only in the user's files; --project: only in the project's")
 
 
 def purge_options(parser: Parser) -> None:
-    parser.add_argument("--notes", action="store_true", help="remove notes and recorded sessions as well")
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before removing, for scripts")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="list them as JSON, and end")
+    parser.add_flag("--notes", help="remove notes and recorded sessions as well")
+    parser.add_flag("-y", "--yes", help="do not ask before removing, for scripts")
+    parser.add_flag("--json", help="list them as JSON, and end", dest="as_json")
 
 
 def agent_options(parser: Parser, agents: str) -> None:

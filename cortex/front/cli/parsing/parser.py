@@ -58,6 +58,10 @@ class Parser(argparse.ArgumentParser):
             self._valued.update(action.option_strings)
         return action
 
+    def add_flag(self, *names: str, **settings: Any) -> None:
+        """Like add_argument, for an option without a value."""
+        self.add_argument(*names, action="store_true", **settings)
+
     def add_folder(self, *names: str, **settings: Any) -> None:
         """Like add_argument, for a folder of the file system."""
         self.folders.append(self.add_argument(*names, **settings))

@@ -30,9 +30,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--server", metavar="URL", default="", help="URL of the server (default: this project's)"
     )
-    parser.add_argument(
-        "--print", dest="only_print", action="store_true", help="print the link, and open nothing"
-    )
+    parser.add_flag("--print", help="print the link, and open nothing", dest="only_print")
 
 
 def run(options: Namespace) -> int:

@@ -32,9 +32,7 @@ def declare_serve(parser: Parser) -> None:
         "--tls-cert", default="", metavar="FILE", help="TLS certificate, for clients on other machines"
     )
     parser.add_argument("--tls-key", default="", metavar="FILE", help="key of the TLS certificate")
-    parser.add_argument(
-        "--behind-proxy", action="store_true", help="a proxy in front of this server terminates TLS"
-    )
+    parser.add_flag("--behind-proxy", help="a proxy in front of this server terminates TLS")
     parser.add_argument(
         "--name",
         action="append",
@@ -42,9 +40,7 @@ def declare_serve(parser: Parser) -> None:
         metavar="HOST",
         help="host name that clients use for this server",
     )
-    parser.add_argument(
-        "--print-entry", action="store_true", help="print the entry for an agent's configuration, and end"
-    )
+    parser.add_flag("--print-entry", help="print the entry for an agent's configuration, and end")
     declare_sandbox(parser)
 
 
@@ -91,14 +87,14 @@ def bridge(options: Namespace) -> int:
 
 def declare_token(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", default="", help="name of a token (default: your own token)")
-    parser.add_argument("--new", action="store_true", help="replace the token by a new one")
+    parser.add_flag("--new", help="replace the token by a new one")
     parser.add_argument(
         "--right",
         choices=("read", "write", "admin"),
         default="read",
         help="right of a named token (default: read)",
     )
-    parser.add_argument("--read-only", action="store_true", help="make a new token that can only read")
+    parser.add_flag("--read-only", help="make a new token that can only read")
     parser.add_argument(
         "--expires", default="", metavar="TIME", help="lifetime of a named token, such as 12h, 30d or 8w"
     )
@@ -110,8 +106,8 @@ def declare_token(parser: Parser) -> None:
         metavar="PROJECT",
         help="limit a named token to this project: its folder, its name, or a glob over known names",
     )
-    parser.add_argument("--revoke", action="store_true", help="revoke the named token")
-    parser.add_argument("--list", dest="listed", action="store_true", help="list the named tokens")
+    parser.add_flag("--revoke", help="revoke the named token")
+    parser.add_flag("--list", help="list the named tokens", dest="listed")
 
 
 def token(options: Namespace) -> int:

@@ -30,13 +30,13 @@ SESSIONS = {
 
 
 def declare_up(parser: Parser) -> None:
-    parser.add_argument("-d", "--detach", action="store_true", help="return, and leave the workers running")
+    parser.add_flag("-d", "--detach", help="return, and leave the workers running")
     declare_sandbox(parser)
 
 
 def declare_project_up(parser: Parser) -> None:
     declare_up(parser)
-    parser.add_argument("--http", action="store_true", help="also start the HTTP server (`cortex serve`)")
+    parser.add_flag("--http", help="also start the HTTP server (`cortex serve`)")
 
 
 def up(options: Namespace) -> int:

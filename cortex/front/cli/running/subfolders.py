@@ -19,10 +19,8 @@ from cortex.system.terminal import print_text
 
 def declare(parser: Parser) -> None:
     """Declare --own-index, for commands that may build an index."""
-    parser.add_argument(
-        "--own-index",
-        action="store_true",
-        help="give a folder of an indexed project an index of its own, and keep it",
+    parser.add_flag(
+        "--own-index", help="give a folder of an indexed project an index of its own, and keep it"
     )
 
 

@@ -44,21 +44,15 @@ SETTINGS_BYTES_MAX = 4 << 20
 def declare_install(parser: Parser) -> None:
     declare_uninstall(parser)
     parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
-    parser.add_argument(
-        "--prompts", action="store_true", help="experimental: add places of functions to a prompt about code"
-    )
-    parser.add_argument(
-        "--ask",
-        action="store_true",
-        help="ask the agent for a hand-over when it stops after five edits and half an hour",
+    parser.add_flag("--prompts", help="experimental: add places of functions to a prompt about code")
+    parser.add_flag(
+        "--ask", help="ask the agent for a hand-over when it stops after five edits and half an hour"
     )
 
 
 def declare_uninstall(parser: Parser) -> None:
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before writing")
-    parser.add_argument(
-        "--print", dest="only_print", action="store_true", help="print the changes, and write nothing"
-    )
+    parser.add_flag("-y", "--yes", help="do not ask before writing")
+    parser.add_flag("--print", help="print the changes, and write nothing", dest="only_print")
 
 
 def program_arguments(data_dir: str | None = None) -> list[str]:

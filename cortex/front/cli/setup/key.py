@@ -36,10 +36,8 @@ def declare_index(parser: Parser) -> None:
 
 
 def declare_forget(parser: Parser) -> None:
-    parser.add_argument("--yes", action="store_true", help="do not ask before deleting")
-    parser.add_argument(
-        "--memory", action="store_true", help="also delete the key of memory, which cannot be rebuilt"
-    )
+    parser.add_flag("--yes", help="do not ask before deleting")
+    parser.add_flag("--memory", help="also delete the key of memory, which cannot be rebuilt")
 
 
 def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
@@ -93,9 +91,7 @@ def show_location(options: Namespace) -> int:
 
 
 def declare_rotate(parser: Parser) -> None:
-    parser.add_argument(
-        "--reseal", action="store_true", help="also encrypt each project again, with a new key of its own"
-    )
+    parser.add_flag("--reseal", help="also encrypt each project again, with a new key of its own")
 
 
 def rotate(options: Namespace) -> int:

@@ -97,8 +97,8 @@ def declare_clean(parser: Parser) -> None:
         metavar="TIME",
         help="also remove projects unused for this long, such as 30d or 8w",
     )
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before removing, for scripts")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="list them as JSON, and end")
+    parser.add_flag("-y", "--yes", help="do not ask before removing, for scripts")
+    parser.add_flag("--json", help="list them as JSON, and end", dest="as_json")
 
 
 def clean(options: Namespace) -> int:

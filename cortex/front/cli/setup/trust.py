@@ -28,13 +28,12 @@ VARIABLE = "CORTEX_TRUST_CHUNKS"
 
 
 def declare(parser: Parser) -> None:
-    parser.add_argument(
+    parser.add_flag(
         "--yes",
-        action="store_true",
         help=f"consent without a question; to files of other programs in a terminal, or with {VARIABLE}=1",
     )
-    parser.add_argument("--show", action="store_true", help="show what needs consent, and end")
-    parser.add_argument("--revoke", action="store_true", help="withdraw the consent")
+    parser.add_flag("--show", help="show what needs consent, and end")
+    parser.add_flag("--revoke", help="withdraw the consent")
 
 
 def trust(options: Namespace) -> int:

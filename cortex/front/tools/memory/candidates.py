@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.form import Form, Word
+from cortex.front.text.memory_lists import draw_candidates, draw_closed, draw_past_sessions, draw_waiting
 from cortex.front.tools.memory.arguments import Whose, drop_empty
 from cortex.front.tools.memory.fence import fenced
 from cortex.system.errors import BadRequest
@@ -17,8 +18,14 @@ from cortex.system.errors import BadRequest
 Numbers = tuple[str, ...]
 
 FORMS = {
-    "memory_accept": Form(words=(Word("numbers", "note", optional=True, many=True),)),
-    "memory_past_sessions": Form(words=(Word("answer", "answer", optional=True),)),
+    "memory_candidates": Form(people_text=draw_candidates),
+    "memory_accept": Form(
+        people_text=draw_waiting, words=(Word("numbers", "note", optional=True, many=True),)
+    ),
+    "memory_closed": Form(people_text=draw_closed),
+    "memory_past_sessions": Form(
+        people_text=draw_past_sessions, words=(Word("answer", "answer", optional=True),)
+    ),
 }
 
 

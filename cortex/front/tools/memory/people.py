@@ -10,6 +10,8 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.form import Form, Word
+from cortex.front.text import memory_lists as lists
+from cortex.front.text import memory_reports as reports
 from cortex.front.text.memory import NOTES, WRITTEN
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, drop_empty
@@ -33,28 +35,43 @@ _NOTE = Word("node_id", "note")
 FORMS = {
     "memory_search": Form(text=NOTES, words=(Word("query", "question"),)),
     "memory_timeline": Form(
+        people_text=lists.draw_timeline,
         has_hits=lambda answer: bool(answer["items"]),
         words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
     ),
-    "memory_undo": Form(words=(Word("undone", "operation", optional=True),)),
-    "memory_history": Form(words=(Word("node_id", "note", optional=True),)),
-    "memory_session": Form(words=(Word("session_id", "session"),)),
-    "memory_list": Form(has_hits=lambda answer: bool(answer["items"])),
+    "memory_undo": Form(people_text=reports.draw_undone, words=(Word("undone", "operation", optional=True),)),
+    "memory_history": Form(people_text=lists.draw_history, words=(Word("node_id", "note", optional=True),)),
+    "memory_session": Form(people_text=lists.draw_session, words=(Word("session_id", "session"),)),
+    "memory_list": Form(people_text=lists.draw_timeline, has_hits=lambda answer: bool(answer["items"])),
     "memory_edit": Form(text=WRITTEN, words=(_NOTE,), from_stdin="body"),
-    "memory_show": Form(words=(_NOTE,)),
+    "memory_show": Form(people_text=lists.draw_node, words=(_NOTE,)),
     "memory_forget": Form(text=WRITTEN, words=(_NOTE,), is_long=True),
     "memory_rate": Form(text=WRITTEN, words=(_NOTE, Word("value", "value", optional=True))),
-    "memory_link": Form(words=(Word("other", "other", optional=True),)),
-    "memory_import": Form(has_hits=_has_imported, words=(Word("file", "file"),), way="in", is_long=True),
-    "memory_export": Form(words=(Word("file", "file"),), way="out", is_long=True),
-    "memory_backup": Form(is_long=True),
-    "memory_restore": Form(words=(Word("file", "file", optional=True),), is_long=True),
-    "memory_migrate": Form(is_long=True),
-    "memory_doctor": Form(
-        has_hits=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE, is_long=True
+    "memory_link": Form(people_text=reports.draw_link, words=(Word("other", "other", optional=True),)),
+    "memory_import": Form(
+        people_text=reports.draw_imported,
+        has_hits=_has_imported,
+        words=(Word("file", "file"),),
+        way="in",
+        is_long=True,
     ),
-    "memory_consolidate": Form(is_long=True),
-    "memory_maintain": Form(is_long=True),
+    "memory_export": Form(
+        people_text=reports.draw_exported, words=(Word("file", "file"),), way="out", is_long=True
+    ),
+    "memory_backup": Form(people_text=reports.draw_backed_up, is_long=True),
+    "memory_restore": Form(
+        people_text=reports.draw_restored, words=(Word("file", "file", optional=True),), is_long=True
+    ),
+    "memory_migrate": Form(people_text=reports.draw_migrated, is_long=True),
+    "memory_doctor": Form(
+        people_text=reports.draw_findings,
+        has_hits=lambda answer: bool(answer["healthy"]),
+        not_found=EXIT_UNAVAILABLE,
+        is_long=True,
+    ),
+    "memory_consolidate": Form(people_text=reports.draw_upkeep, is_long=True),
+    "memory_maintain": Form(people_text=reports.draw_upkeep, is_long=True),
+    "memory_stats": Form(people_text=reports.draw_stats),
 }
 
 

@@ -15,8 +15,7 @@ from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.frameworks.reading.attributes import AttributeReader
 from cortex.graph.frameworks.reading.declarations import Declarations
-from cortex.graph.frameworks.reading.drawn.functional import FunctionalReader
-from cortex.graph.frameworks.reading.drawn.kotlin_routes import KotlinReader
+from cortex.graph.frameworks.reading.drawn.functional import FunctionalReader, KotlinReader
 from cortex.graph.frameworks.reading.drawn.laravel import LaravelReader
 from cortex.graph.frameworks.reading.drawn.rails import RailsReader
 from cortex.graph.frameworks.reading.files import ROUTE_FILE, read_file

@@ -2,15 +2,54 @@
 
 from __future__ import annotations
 
+from tree_sitter import Node
+
 from cortex.graph.facts.declared.builds import builds_of
+from cortex.graph.facts.expressions.chains import text_of
 from cortex.graph.facts.expressions.results import go_value, types_of
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.languages.go.steps import own_members, visible
-from cortex.graph.languages.go.syntax import ONCE, function_type, once_chain
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.modules.builds import built_with
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
+
+#: functions of the library that return a function with the results of the one they get
+ONCE = frozenset({"sync.OnceFunc", "sync.OnceValue", "sync.OnceValues"})
+_FUNCTION = "func("
+
+
+def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    return built_with(project, refs, owner[0])
+
+
+def visible(project: Project, _evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
+    return built_with(project, refs, path) if len(refs) > 1 else refs
+
+
+def once_chain(function: Node, _syntax: Syntax, _depth: int) -> str | None:
+    """Return the type of a function without a name that one of `ONCE` gets; None for others."""
+    call = function.parent.parent if function.parent is not None else None
+    callee = call.child_by_field_name("function") if call is not None else None
+    result = function.child_by_field_name("result")
+    if callee is None or result is None or text_of(callee) not in ONCE:
+        return None
+    return f":{_FUNCTION}) {types_of(result)}"
+
+
+def function_type(text: str) -> tuple[str, str]:
+    """Return (a type, its result): `*Disk` of `func(n int) *Disk`, "" for other types."""
+    if not text.startswith(_FUNCTION):
+        return text, ""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == ")" and not depth:
+            return text, text[at + 1 :].strip()
+    return text, ""
+
 
 GO = Language(
     "go",

@@ -5,19 +5,15 @@ receivers and arguments of blocks.
 from __future__ import annotations
 
 import re
-from typing import Protocol
 
 from cortex.graph.facts.declared.types import split_top_level
 from cortex.graph.facts.expressions.blocks import BLOCK_MARKS, BLOCK_RECEIVER
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
-from cortex.graph.resolution.calling.extensions import Extensions, is_generic
-from cortex.graph.resolution.evaluation.implicit_receivers import ImplicitReceivers
-from cortex.graph.resolution.evaluation.scopes import Scopes
+from cortex.graph.resolution.calling.extensions import is_generic
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
-from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: the receiver before the parameters of a block's type
@@ -35,37 +31,10 @@ _UNKNOWN = "?"
 _SEVERAL_MAX = 48
 
 
-class Values(Protocol):
-    """Expressions, as Kotlin uses them."""
-
-    @property
-    def extensions(self) -> Extensions: ...
-
-    @property
-    def implicit_receivers(self) -> ImplicitReceivers: ...
-
-    @property
-    def scopes(self) -> Scopes: ...
-
-    @property
-    def supertypes(self) -> Supertypes: ...
-
-    def evaluate(self, chain: str, path: str, scope: int) -> tuple[Value, ...]: ...
-
-    @property
-    def generics(self) -> Generics: ...
-
-    def declared(
-        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
-    ) -> tuple[Value, ...]: ...
-
-    def member(self, owner: Ref, name: str) -> tuple[Value, ...]: ...
-
-
 class Kotlin:
     """Kotlin's calls. Valid while the project does not change."""
 
-    def __init__(self, project: Project, values: Values) -> None:
+    def __init__(self, project: Project, values: Evaluator) -> None:
         self._project = project
         self._values = values
 

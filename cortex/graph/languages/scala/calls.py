@@ -9,8 +9,7 @@ from typing import Protocol
 
 from cortex.graph.facts.declared.types import split_top_level
 from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, Reference
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.evaluation.values import EXTERNAL, ChainEvaluator, Value
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.types.arity import accepts_count, leading_parameters
 from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments

@@ -4,14 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tree_sitter import Node
+
 from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.languages.scripts.steps import call_signatures, own_members
-from cortex.graph.languages.scripts.syntax import parameter_type
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
+
+
+def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    """Return the members of a type, without functions nested in a class of its name."""
+    if project.definition(owner).kind == "module":
+        return refs
+    refs = [ref for ref in refs if project.definition(ref).kind != "function"]
+    return project.inside_owner(owner, refs) if len(refs) > 1 else refs
+
+
+def call_signatures(project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
+    """Return the call signatures of an instance's type."""
+    members = (member for member in values.member(value.ref, CALLED) if member.tag == "def")
+    return tuple(member for member in members if CALLED in project.definition(member.ref).flags)
+
+
+def parameter_type(name: Node, declared: str) -> str:
+    """Return a parameter's type, with the mark of TypeScript's `...disks: Disk[]`."""
+    is_rest = name.parent is not None and name.parent.type == "rest_pattern" and declared
+    return f"...{declared}" if is_rest else declared
+
 
 JAVASCRIPT = Language(
     "javascript",

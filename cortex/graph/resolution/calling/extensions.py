@@ -16,11 +16,11 @@ from cortex.graph.resolution.calling.extension_index import (
     of_companion,
     receiver_name,
 )
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.graph.resolution.types.supertypes import Supers
+from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import TYPE_KINDS
 
 #: extensions of one name that a call on an unknown receiver may mean; above that it resolves to
@@ -49,22 +49,16 @@ class Candidate(NamedTuple):
     ref: Ref
 
 
-class Types(Protocol):
+class Types(ChainEvaluator, Protocol):
     """Types, as Extensions uses them."""
 
     @property
-    def supertypes(self) -> SupertypeLookup: ...
-
-    def types_of(self, chain: str, path: str, scope: int = -1) -> list[Ref]: ...
+    def supertypes(self) -> Supertypes: ...
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
 
 
-class SupertypeLookup(Protocol):
-    def of(self, owner: Ref) -> Supers: ...
-
-
-class Extensions:
+class Extensions(Remembering):
     """Extensions of a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: Types) -> None:
@@ -74,15 +68,7 @@ class Extensions:
         #: (path, name) → result of `_visible`
         self._visible_memo: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
         self._by_owner: dict[tuple[str, str, Ref, bool], tuple[Candidate, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        if len(self._homes) > memo_max:
-            self._homes.clear()
-        if len(self._visible_memo) > memo_max:
-            self._visible_memo.clear()
-        if len(self._by_owner) > memo_max:
-            self._by_owner.clear()
+        self.memos = (self._homes, self._visible_memo, self._by_owner)
 
     def find(self, name: str, path: str, owners: Sequence[Value], receiver: str = "") -> list[Candidate]:
         """Return the extensions of that name that `path` sees and that fit one of `owners`.

@@ -30,6 +30,7 @@ from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
     OVERLOADS_MAX,
     Recursion,
+    Remembering,
     Value,
     as_function,
     merge_values,
@@ -61,7 +62,7 @@ _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E
 _HOLDERS = frozenset({"class", "struct", "interface"})
 
 
-class Evaluator:
+class Evaluator(Remembering):
     """Evaluates chains in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project) -> None:
@@ -76,14 +77,15 @@ class Evaluator:
         self.generics = Generics(project, self)
         self.results = Results(project, self, self.exports.commonjs, self._recursion)
         members = Members(project, self, self.scopes, self.supertypes, self.results, self._recursion)
-        names = self.scopes, self.exports, self.implicit_receivers
-        self._remembering = (*names, self.supertypes, self.extensions, self.results, members, self.generics)
+        names = self.scopes, self.exports, self.exports.commonjs, self.implicit_receivers
+        self._parts = (*names, self.supertypes, self.extensions, self.results, members, self.generics)
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self.member_of_kind = members.member_of_kind
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._helpers: dict[object, Any] = {}
         self._methods_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
         self._mixins_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
+        self.memos = (self._memo, self._methods_by_name, self._mixins_by_name)
 
     def helper(self, kind: Callable[[Project, Evaluator], Helper]) -> Helper:
         """Return a language's own evaluator, which `kind` makes once."""
@@ -92,14 +94,11 @@ class Evaluator:
             helper = self._helpers[kind] = kind(self.project, self)
         return helper
 
-    def relax(self) -> None:
+    def relax(self, memo_max: int = MEMO_MAX) -> None:
         """Clear caches that have become large. Call it between two files."""
-        memos: tuple[dict[Any, Any], ...] = (self._memo, self._methods_by_name, self._mixins_by_name)
-        for memo in memos:
-            if len(memo) > MEMO_MAX:
-                memo.clear()
-        for cache in self._remembering:
-            cache.relax(MEMO_MAX)
+        super().relax(memo_max)
+        for part in self._parts:
+            part.relax(memo_max)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Return every method of that name in languages that can call one another, without

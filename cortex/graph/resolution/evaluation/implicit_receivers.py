@@ -5,37 +5,24 @@ body of an unnamed class, are members of the receiver.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from cortex.graph.facts.expressions.blocks import THIS
 from cortex.graph.facts.facts import Binding
 from cortex.graph.facts.reaching_bindings import Meanings
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS
 
 
-class Values(Protocol):
-    """Expressions, as ImplicitReceivers uses them."""
-
-    def evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]: ...
-
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
-
-
-class ImplicitReceivers:
+class ImplicitReceivers(Remembering):
     """The blocks of a project. Valid while the project does not change."""
 
-    def __init__(self, project: Project, values: Values) -> None:
+    def __init__(self, project: Project, values: ChainEvaluator) -> None:
         self._project = project
         self._values = values
         #: (path, scope) → result of `_blocks`
         self._blocks_by_scope: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear the cache if it has more than `memo_max` entries."""
-        if len(self._blocks_by_scope) > memo_max:
-            self._blocks_by_scope.clear()
+        self.memos = (self._blocks_by_scope,)
 
     def members(
         self, name: str, path: str, scope: int, at: int, named_values: tuple[Value, ...]

@@ -8,8 +8,15 @@ from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPECIALIZED, SPREAD, Bind
 from cortex.graph.resolution.calling.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME_AS, SECOND
 from cortex.graph.resolution.evaluation.results import Results
 from cortex.graph.resolution.evaluation.scopes import Scopes
-from cortex.graph.resolution.evaluation.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    OVERLOADS_MAX,
+    ChainEvaluator,
+    Recursion,
+    Remembering,
+    Value,
+    merge_values,
+)
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters
@@ -24,7 +31,7 @@ _OF_OBJECTS = frozenset(
 )
 
 
-class Members:
+class Members(Remembering):
     """Members in a project, with caches. Valid while the project does not change."""
 
     def __init__(  # noqa: PLR0917 - its collaborators
@@ -47,13 +54,7 @@ class Members:
         self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}
         #: (number of a line of supertypes, name) → their members of that name
         self._lines: dict[tuple[int, str], tuple[Value, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        if len(self._memo) > memo_max:
-            self._memo.clear()
-        if len(self._lines) > memo_max:
-            self._lines.clear()
+        self.memos = (self._memo, self._lines)
 
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         """Return the values of `value.name`."""

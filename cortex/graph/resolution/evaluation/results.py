@@ -9,8 +9,15 @@ from typing import Protocol
 from cortex.graph.facts.declared.types import result_type
 from cortex.graph.facts.facts import ALIAS, DECORATED, YIELDING, Binding, Definition
 from cortex.graph.resolution.calling.extensions import Extensions, extension_result
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Recursion, Value, merge_values
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator, CommonJs
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    ChainEvaluator,
+    Recursion,
+    Remembering,
+    Value,
+    merge_values,
+)
+from cortex.graph.resolution.modules.commonjs import CommonJs
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.generics import Generics
@@ -37,7 +44,7 @@ class Declaring(ChainEvaluator, Protocol):
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
 
-class Results:
+class Results(Remembering):
     """Results in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Declaring, commonjs: CommonJs, recursion: Recursion) -> None:
@@ -47,11 +54,7 @@ class Results:
         self._recursion = recursion
         self.generics = values.generics
         self._returns: dict[Ref, tuple[Value, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        if len(self._returns) > memo_max:
-            self._returns.clear()
+        self.memos = (self._returns,)
 
     def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
         """Return the results of a call of `value`; `number` 0 is the first result."""

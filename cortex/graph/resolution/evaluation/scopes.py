@@ -20,9 +20,15 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.reaching_bindings import ANYWHERE, BindingSite
 from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.calling.fixtures import fixture_of
-from cortex.graph.resolution.evaluation.values import EXTERNAL, How, Recursion, Value
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    ChainEvaluator,
+    How,
+    Recursion,
+    Remembering,
+    Value,
+)
 from cortex.graph.resolution.modules.builds import of_package
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.package_names import find_name_space, in_scope, package_object
@@ -41,7 +47,7 @@ PURE_TYPES = frozenset({"interface", "type"})
 BUILDS_MAX = 4
 
 
-class Scopes:
+class Scopes(Remembering):
     """Lookup of names in a project, with caches. Valid while the project does not change.
 
     `meanings` evaluates the values of bindings.
@@ -59,15 +65,7 @@ class Scopes:
         self._included: dict[str, tuple[Ref, ...]] = {}
         self.exports = Exports(project, meanings, recursion, self)
         self.owners = Owners(project, meanings, self.exports.crates)
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        if len(self._foreign) > memo_max:
-            self._foreign.clear()
-        if len(self._visible_scopes) > memo_max:
-            self._visible_scopes.clear()
-        if len(self._name_spaces) > memo_max:
-            self._name_spaces.clear()
+        self.memos = (self._foreign, self._visible_scopes, self._name_spaces)
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """Return the values of a bare name in `scope` at byte `at`, and the confidence."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.tables import Ref
 
 #: values that one chain may have; above that it has none
@@ -72,6 +73,34 @@ AGAIN_MAX = 1_000
 _NONE = 1 << 30
 T = TypeVar("T")
 How = Literal["exact", "import", "receiver"]
+
+
+class ChainEvaluator(Protocol):
+    """The evaluator of chains, as its parts use it."""
+
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
+
+    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]: ...
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
+
+    def called(self, value: Value) -> tuple[Value, ...]: ...
+
+    def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]: ...
+
+
+class Remembering:
+    """A part of the evaluation, with caches that stay from file to file."""
+
+    memos: tuple[dict[Any, Any], ...] = ()
+
+    def relax(self, memo_max: int) -> None:
+        """Clear caches that have more than `memo_max` entries."""
+        for memo in self.memos:
+            if len(memo) > memo_max:
+                memo.clear()
 
 
 class Recursion:

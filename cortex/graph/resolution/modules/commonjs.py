@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from cortex.graph.facts.facts import EXPORTED, SPREAD
-from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.scripts import EXPORTS
-from cortex.graph.resolution.evaluation.values import Recursion, Value
-from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value
+from cortex.graph.resolution.project import Project
 
 #: re-exports that an import is followed through
 HOPS_MAX = 12
 
 
-class ChainEvaluator(Protocol):
-    """The evaluator of chains, as other modules use it."""
-
-    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
-
-    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
-
-    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]: ...
-
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
-
-    def called(self, value: Value) -> tuple[Value, ...]: ...
-
-
-class CommonJs:
+class CommonJs(Remembering):
     """CommonJS exports of a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
@@ -36,11 +19,7 @@ class CommonJs:
         self._meanings = meanings
         self._recursion = recursion
         self._wholes: dict[str, tuple[Value, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear the cache if it has more than `memo_max` entries."""
-        if len(self._wholes) > memo_max:
-            self._wholes.clear()
+        self.memos = (self._wholes,)
 
     def whole_export(self, key: str) -> tuple[Value, ...]:
         """Return the values of a file's `module.exports`; () if unknown."""

@@ -7,8 +7,7 @@ from typing import Protocol
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import Definition, Import
-from cortex.graph.resolution.evaluation.values import How, Value, nearest_definitions
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, How, Value, nearest_definitions
 from cortex.graph.resolution.modules.package_names import in_scope
 from cortex.graph.resolution.project import Project, Ref
 

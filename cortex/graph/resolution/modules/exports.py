@@ -4,13 +4,20 @@ names of a module.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from cortex.graph.facts.declared.builds import TESTS
 from cortex.graph.facts.facts import OBJECT, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import EXTERNAL, How, Recursion, Value
-from cortex.graph.resolution.modules.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    ChainEvaluator,
+    How,
+    Recursion,
+    Remembering,
+    Value,
+)
+from cortex.graph.resolution.modules.commonjs import HOPS_MAX, CommonJs
 from cortex.graph.resolution.modules.crates import Crates
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.package_names import in_scope, package_object
@@ -25,7 +32,7 @@ class Names(Protocol):
     def beyond(self, name: str, path: str, at: int) -> tuple[tuple[Value, ...], How]: ...
 
 
-class Exports:
+class Exports(Remembering):
     """Exports of a project's modules, with caches. Valid while the project does not change."""
 
     def __init__(
@@ -44,14 +51,7 @@ class Exports:
         self._scopes_by_file: dict[str, tuple[str, ...]] = {}
         #: (file, name) → the values that star imports bring
         self._star_memo: dict[tuple[str, str], tuple[Value, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        memos: tuple[dict[Any, Any], ...] = (self._memo, self._stars, self._scopes_by_file, self._star_memo)
-        for memo in memos:
-            if len(memo) > memo_max:
-                memo.clear()
-        self.commonjs.relax(memo_max)
+        self.memos = (self._memo, self._stars, self._scopes_by_file, self._star_memo)
 
     def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
         """Return the values of a module's name, through re-exports."""

@@ -12,8 +12,8 @@ from cortex.graph.facts.declared.types import parameter_type, split_top_level
 from cortex.graph.facts.expressions.callback_types import ITSELF, Context, decode_context
 from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import Value
-from cortex.graph.resolution.modules.commonjs import HOPS_MAX, ChainEvaluator, CommonJs
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
+from cortex.graph.resolution.modules.commonjs import HOPS_MAX, CommonJs
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

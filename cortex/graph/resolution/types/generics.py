@@ -14,7 +14,7 @@ from typing import Protocol
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.declared.types import CONTAINERS, WRAPPERS, alternatives
 from cortex.graph.facts.facts import Definition
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Remembering, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.supertypes import Supertypes
@@ -41,7 +41,7 @@ class Values(Protocol):
     ) -> tuple[Value, ...]: ...
 
 
-class Generics:
+class Generics(Remembering):
     """Type arguments in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
@@ -51,12 +51,7 @@ class Generics:
         #: function → type parameters of the type around it that its result mentions
         self._free: dict[Ref, frozenset[str]] = {}
         self._lines: dict[Ref, tuple[Ref, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        for memo in (self._type_arguments, self._free, self._lines):
-            if len(memo) > memo_max:
-                memo.clear()
+        self.memos = (self._type_arguments, self._free, self._lines)
 
     def type_names(self, text: str, path: str, scope: int) -> tuple[str, ...]:
         """`alternatives`, or the project's type if it has the name of a container or wrapper."""

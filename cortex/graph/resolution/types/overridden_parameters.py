@@ -4,8 +4,7 @@ overrides.
 
 from __future__ import annotations
 
-from cortex.graph.resolution.evaluation.values import Value
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS
 

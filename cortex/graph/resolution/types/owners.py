@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import BOUND, EXPORTED, Binding
 from cortex.graph.facts.reaching_bindings import BindingSite
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.modules.builds import built_with
-from cortex.graph.resolution.modules.commonjs import ChainEvaluator
 from cortex.graph.resolution.modules.crates import Crates
 from cortex.graph.resolution.modules.linkage import reachable_definitions
 from cortex.graph.resolution.project import Project, Ref

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cortex.graph.facts.facts import ALIAS, EXTENDED, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import Recursion, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 
@@ -35,18 +35,10 @@ class Supers(NamedTuple):
     extended: frozenset[Ref] = frozenset()
 
 
-class Types(Protocol):
-    """Names of types, as Supertypes uses them."""
-
-    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
-
-    def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]: ...
-
-
-class Supertypes:
+class Supertypes(Remembering):
     """The supertypes in a project, with caches. Valid while the project does not change."""
 
-    def __init__(self, project: Project, types: Types, recursion: Recursion) -> None:
+    def __init__(self, project: Project, types: ChainEvaluator, recursion: Recursion) -> None:
         self._project = project
         self._types = types
         self._recursion = recursion
