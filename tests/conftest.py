@@ -5,6 +5,7 @@ workers' own handlers.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import time
@@ -16,6 +17,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# One thread for each product of matrices, as in Cortex's own processes: else the tests of several
+# pytests have more threads than there are cores, and these wait for each other by turning.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
 with contextlib.suppress(ImportError):
     import onnxruntime  # noqa: F401 - crashes when usearch is loaded before it, see embedders/onnx
 
@@ -24,6 +29,8 @@ from cortex.ask.query_context import QueryContext
 from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
+from cortex.memory.find.newer.replacement_model import ReplacementModel
+from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.store.database import LOCK, Database
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
@@ -55,6 +62,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):  # no real sessions are read
             patch.setenv(variable, str(folder.with_name("sessions")))
         yield folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def replacement_model() -> Iterator[None]:
+    """The weights of the model that reads notes, loaded once: each memory takes 50 ms for that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Replacements.__init__, "__defaults__", (functools.cache(ReplacementModel),))
+        yield
 
 
 #: processes of `pytest -n auto`, at most: each takes some hundred megabytes

@@ -2,7 +2,7 @@
 
     scripts/bench/quality.py --repos DIR --queries DIR [--layout parents|root] [--only NAME]
         [--work DIR] [--jsonl [FILE]] [--json]
-        [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate]
+        [--baseline rg|bm25|semble] [--without SIGNAL|model|words] [--ablate]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for
 each repository. Only the annotated folder of a repository is measured: `--layout parents` keeps it
@@ -20,9 +20,6 @@ Beside the product, in the same run, on the same files:
                      reads whole files
 `--baseline bm25`    bm25s over windows of 50 lines
 `--baseline semble`  semble, with the model of `--peer-model DIR`
-`--cmd`              another program, run as `COMMAND QUERY` in the repository's folder; it prints
-                     one JSON object a line with `file`, `start`, `end`, best first, as
-                     `cortex search --jsonl` does
 `--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves
                      the vectors out, `words` all but them: as when a worker is down
 `--ablate`           that for every signal, one after the other: the gain of each
@@ -41,14 +38,13 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from report import add_json, begin, percentiles, print_machine, write
-from systems import BASELINES, DEPTH, Ask, Hit, indexed, peer, product, program, ripgrep, sparse_copy
+from systems import BASELINES, DEPTH, Ask, Hit, indexed, peer, product, ripgrep, sparse_copy
 
 from cortex.ranking.weights import WITH_VECTORS
 
@@ -86,7 +82,7 @@ class ScoredQuery:
 class System:
     """A system to measure. `open(project)` returns the function that searches.
 
-    `ours`: it needs the project indexed. `without`: the signal that this variant leaves out.
+    `ours`: it needs the project indexed. `omitted`: the signal that this variant leaves out.
     """
 
     name: str
@@ -145,13 +141,10 @@ def score(
 
 
 def choose_systems(options: argparse.Namespace) -> list[System]:
-    if options.cmd:
-        systems = [System("cmd", partial(program, command=options.cmd))]
-    else:
-        systems = [System(CORTEX, product, ours=True)]
+    systems = [System(CORTEX, product, ours=True)]
     signals = list(vars_of_weights()) if options.ablate else []
-    for name in dict.fromkeys([*options.without, *signals, *(LANES if options.ablate else ())]):
-        systems.append(System(f"-{name}", ours=True, omitted=name))
+    omitted = dict.fromkeys([*options.without, *signals, *(LANES if options.ablate else ())])
+    systems += [System(f"-{name}", ours=True, omitted=name) for name in omitted]
     for name in options.baseline:
         if name == "rg":
             systems.append(System("rg", ripgrep))
@@ -209,8 +202,7 @@ def measure_all(
         options.repos / repo["name"], root, alone=options.layout == ROOT, keep_in=copy_folder
     ) as project:
         queries = [resolve_paths(query, root, options.layout, project) for query in queries]
-        ours = any(system.ours for system in systems)
-        with indexed(project, keep_index=bool(copy_folder)) if ours else nullcontext():
+        with indexed(project, keep_index=bool(copy_folder)):
             for system in systems:
                 if system.ours and not system.omitted:
                     scored += asyncio.run(measure_alone(system, project, repo, queries))
@@ -292,7 +284,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--layout", choices=(PARENTS, ROOT), default=PARENTS)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
     parser.add_argument("--work", type=Path, help="folder that keeps copies and their indexes; default: none")
-    parser.add_argument("--cmd", default="", help="another program to measure, in place of the product")
     parser.add_argument("--baseline", action="append", default=[], choices=BASELINES, help="may be repeated")
     parser.add_argument("--peer-python", default="", help="an interpreter that has the peers' packages")
     parser.add_argument(

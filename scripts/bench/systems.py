@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -95,15 +94,11 @@ def indexed(project: Path, *, keep_index: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        _stop(project)
+        subprocess.run(
+            [*CORTEX, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
+        )
         if not keep_index:
             shutil.rmtree(configuration.load(project).home, ignore_errors=True)
-
-
-def _stop(project: Path) -> None:
-    subprocess.run(
-        [*CORTEX, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
-    )
 
 
 @asynccontextmanager
@@ -153,30 +148,6 @@ async def _wait_until_served(session: ClientSession) -> None:
 def _hit(chunk: dict[str, Any]) -> Hit:
     metadata = chunk["metadata"]
     return Hit(metadata["file_path"], metadata["start_line"], metadata["end_line"], len(json.dumps(chunk)))
-
-
-@asynccontextmanager
-async def program(project: Path, command: str) -> AsyncIterator[Ask]:
-    """Search with any program that prints one JSON object a line."""
-
-    async def ask(query: str) -> list[Hit]:
-        done = subprocess.run(  # noqa: ASYNC221 - calls are measured one by one
-            [*shlex.split(command), query],
-            cwd=project,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=QUESTION_S,
-        )
-        rows = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
-        if done.returncode and not rows:
-            print(f"{command}: exit code {done.returncode}: {done.stderr.strip()[-300:]}", file=sys.stderr)
-        return _with_sizes(project, rows)
-
-    try:
-        yield ask
-    finally:  # the file may have been made here
-        _stop(project)
 
 
 @asynccontextmanager

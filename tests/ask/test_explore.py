@@ -10,129 +10,10 @@ import orjson
 import pytest
 
 from cortex.ask.exploring.explore import explore
-from cortex.ask.exploring.query_symbols import asks_for_users, names_in
 from cortex.ask.questions import Explore
 from cortex.system.errors import BadRequest, Unavailable
+from tests.ask.explored_shop import QUESTION, SHOP, ask, symbols
 from tests.ask.fake_workers import remote
-
-SHOP = {
-    "shop/server.py": '''"""Takes raw requests from the network."""
-
-from shop.router import Router
-
-
-class Server:
-    """Answers the requests of browsers."""
-
-    def __init__(self, router: Router) -> None:
-        self.router = router
-
-    def serve(self, raw: str) -> str:
-        """Serve one raw request."""
-        method, path = raw.split(" ")
-        return self.router.dispatch(method, path)
-''',
-    "shop/router.py": '''"""Routes."""
-
-from shop.tree import Tree
-
-
-class Router:
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-
-    def dispatch(self, method: str, path: str) -> str:
-        found = self.tree.lookup(path)
-        if found is None:
-            return "404"
-        return found
-''',
-    "shop/tree.py": '''"""The tree of paths."""
-
-
-class Tree:
-    def __init__(self) -> None:
-        self.nodes: dict[str, str] = {}
-
-    def lookup(self, path: str) -> str | None:
-        """Look up the handler of a path in the tree, the longest prefix first."""
-        while path:
-            if path in self.nodes:
-                return self.nodes[path]
-            path = path.rpartition("/")[0]
-        return None
-''',
-    "shop/main.py": """from shop.router import Router
-from shop.server import Server
-from shop.tree import Tree
-
-
-def main(line: str) -> str:
-    server = Server(Router(Tree()))
-    return server.serve(line)
-""",
-    "shop/prices.py": '''"""Prices of goods, with their taxes."""
-
-
-def total_price(net: float, tax: float) -> float:
-    """The price that a customer pays."""
-    return round_price(net + net * tax)
-
-
-def round_price(value: float) -> float:
-    """Round a price to cents."""
-    return round(value, 2)
-''',
-    "tests/test_tree.py": """from shop.tree import Tree
-
-
-def test_the_longest_prefix_is_found():
-    tree = Tree()
-    assert tree.lookup("/none") is None
-""",
-    "tests/test_prices.py": """from shop.prices import total_price
-
-
-def test_taxes_are_added():
-    assert total_price(1.0, 0.5) == 1.5
-""",
-    "docs/routing.md": "# Routing\n\nA request is dispatched by `Router.dispatch`; `Tree.lookup` finds the handler.\n",
-}
-QUESTION = "how does the server serve a raw request and look up the handler of its path in the tree"
-DIFF = """diff --git a/shop/prices.py b/shop/prices.py
---- a/shop/prices.py
-+++ b/shop/prices.py
-@@ -8,4 +8,4 @@
-
- def round_price(value: float) -> float:
-     \"\"\"Round a price to cents.\"\"\"
--    return round(value, 3)
-+    return round(value, 2)
-"""
-OUTSIDE = """--- a/../../etc/hostname
-+++ b/../../etc/hostname
-@@ -1 +1 @@
--one
-+two
-"""
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory, serve):
-    root = tmp_path_factory.mktemp("shop")
-    for name, text in SHOP.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return serve(root)
-
-
-def ask(served, query="", **more):
-    return orjson.loads(orjson.dumps(asyncio.run(explore(served.context(), Explore(query, **more)))))
-
-
-def symbols(answer):
-    return [entry["symbol"] for entry in answer["functions"]]
 
 
 def test_a_question_is_answered_by_a_chain_of_calls_in_its_order(shop):
@@ -200,54 +81,6 @@ def test_a_small_budget_keeps_the_signature_and_names_the_lines_left_out(shop):
     assert answer["truncated"] is True
     assert "max_tokens" in answer["note"]
     assert any(entry["text"].startswith("def ") for entry in answer["functions"])
-
-
-def test_a_diff_shows_what_it_touches_what_may_break_and_which_tests_to_run(shop):
-    answer = ask(shop, diff=DIFF)
-    assert symbols(answer) == ["round_price"]
-    assert answer["functions"][0]["text"].endswith("return round(value, 2)")
-    assert [(broken["symbol"], broken["why"]) for broken in answer["may_break"]] == [
-        ("total_price", "caller")
-    ]
-    assert [test["file"] for test in answer["tests"]] == ["tests/test_prices.py"]
-    assert "not_indexed" not in answer
-
-
-def test_a_diff_that_is_only_proposed_is_read_by_its_lines_as_they_were(shop):
-    before = "\n".join(SHOP["shop/prices.py"].split("\n")[3:7])
-    added = "\n".join(f"+# {number}" for number in range(20))
-    context = "\n".join(f" {line}" for line in before.split("\n"))
-    diff = "--- a/shop/prices.py\n+++ b/shop/prices.py\n@@ -1,7 +1,27 @@\n"
-    head = "\n".join(f" {line}" for line in SHOP["shop/prices.py"].split("\n")[:3])
-    diff += f"{head}\n{added}\n{context}".replace("\n     return round_price", "\n-    return round_price")
-    diff += "\n+    return 0.0\n"
-    changed = ask(shop, diff=diff)
-    assert "total_price" in symbols(changed)
-    assert "round_price" not in symbols(changed)
-
-
-def test_a_long_diff_keeps_no_other_question_waiting(shop):
-    added = [f"+def made_{number}(): return {number}" for number in range(45_000)]
-    long = "\n".join(("--- a/shop/made.py", "+++ b/shop/made.py", f"@@ -0,0 +1,{len(added)} @@", *added, ""))
-
-    async def count_turns():
-        """Return how often another question had its turn meanwhile, and the answer."""
-        question, turns = asyncio.create_task(explore(shop.context(), Explore(diff=long + DIFF))), 0
-        while not question.done():
-            await asyncio.sleep(0.001)
-            turns += 1
-        return turns, await question
-
-    turns, answer = asyncio.run(count_turns())
-    assert symbols(answer) == ["round_price"]
-    assert turns > 10
-
-
-def test_paths_of_a_diff_are_looked_up_and_never_opened(shop):
-    answer = ask(shop, diff=OUTSIDE)
-    assert answer["functions"] == []
-    assert answer["not_indexed"] == ["../../etc/hostname"]
-    assert answer["suggestion"].endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -420,58 +253,6 @@ def test_a_silent_lane_leaves_time_for_the_others(shop):
     assert answer["index"]["degraded"] == ["embed"]
 
 
-TOP = """--- a/shop/main.py
-+++ b/shop/main.py
-@@ -1,4 +1,4 @@
--from shop.routing import Router
-+from shop.router import Router
- from shop.server import Server
- from shop.tree import Tree
-
-"""
-PAGE = """--- a/docs/routing.md
-+++ b/docs/routing.md
-@@ -1,3 +1,3 @@
- # Routing
-
--A request is dispatched.
-+A request is dispatched by `Router.dispatch`; `Tree.lookup` finds the handler.
-"""
-
-
-@pytest.mark.parametrize(
-    ("diff", "file", "line"),
-    [
-        (TOP, "shop/main.py", "from shop.router import Router"),
-        (PAGE, "docs/routing.md", "A request is dispatched by"),
-    ],
-)
-def test_changed_lines_outside_of_definitions_are_shown(shop, diff, file, line):
-    answer = ask(shop, diff=diff)
-    assert [entry["file"] for entry in answer["functions"]] == [file]
-    assert line in answer["functions"][0]["text"]
-    assert "suggestion" not in answer
-
-
-def test_definitions_come_before_the_lines_outside_of_them(shop):
-    answer = ask(shop, diff=TOP + DIFF)
-    assert symbols(answer) == ["round_price", "shop/main.py:1"]
-
-
-def test_removed_lines_of_a_diff_are_shown_by_the_lines_around_them(shop):
-    gone = "--- a/shop/main.py\n+++ b/shop/main.py\n@@ -1,2 +1,1 @@\n from shop.router import Router\n-import os\n"
-    assert "import Router" in ask(shop, diff=gone)["functions"][0]["text"]
-
-
-def test_importers_may_break_when_only_lines_outside_of_definitions_changed(shop):
-    top = (
-        "--- a/shop/router.py\n+++ b/shop/router.py\n@@ -1,3 +1,3 @@\n-# routes\n"
-        '+"""Routes."""\n \n from shop.tree import Tree\n'
-    )
-    answer = ask(shop, diff=top)
-    assert {entry["file"] for entry in answer["may_break"]} >= {"shop/main.py", "shop/server.py"}
-
-
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory, serve):
     """A test that uses a module by a name that syntax cannot follow."""
@@ -583,65 +364,6 @@ def test_tests_asked_for_come_below_the_code_and_not_instead_of_it(shop):
     tests = [symbol for symbol in shown if symbol.startswith("test_")]
     assert shown[len(shown) - len(tests) :] == tests
     assert answer["tests"][0]["file"] == "tests/test_tree.py"
-
-
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("what breaks if MockUtil.getMockHandler changes", ["MockUtil.getMockHandler"]),
-        ("who calls Config.load?", ["Config.load"]),
-        ("`AbstractHandler::handle()` hangs", ["AbstractHandler::handle"]),
-        ("see Store#save and store->drop", ["Store#save", "store->drop"]),
-        ("a.b.c and `server.run()`", ["server.run"]),
-        ("read_all or getMark in `disk`", ["read_all", "getMark", "disk"]),
-        ("open app/main.py or package.json at example.com, e.g. i.e. v1.2.3 … at the end.Then", ["end.Then"]),
-        ("operator<", ["operator<", "<", "__lt__"]),
-        ("operator ()", ["operator()", "()", "__call__"]),
-        ("bool operator[](int)", ["operator[]", "[]", "__getitem__"]),
-        ("static func +", ["operator+", "+", "__add__"]),
-        ("<=>", ["operator<=>", "<=>"]),
-        ("if a < b", []),
-    ],
-)
-def test_names_are_seen_with_their_owners(query, names):
-    assert names_in(query) == names
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "what breaks if Tree.lookup changes",
-        "what breaks if the signature of Tree::lookup changes in the server of raw requests",
-        "why does Tree#lookup return None for a raw request",
-        "who calls `Tree.lookup()`",
-    ],
-)
-def test_a_name_with_its_owner_is_looked_up_and_shown_with_its_callers(shop, query):
-    answer = ask(shop, query)
-    shown = symbols(answer)
-    assert "Tree.lookup" in shown
-    assert shown[0] == "Tree.lookup" or query.startswith("why")
-    callers = [caller["symbol"] for caller in answer.get("callers", ())]
-    assert "Router.dispatch" in [*shown, *callers]
-    assert answer["tests"][0]["file"] == "tests/test_tree.py"
-
-
-def test_an_ambiguous_or_unknown_name_leaves_a_question_as_it_is(shop):
-    best = symbols(ask(shop, QUESTION))
-    assert symbols(ask(shop, f"{QUESTION} None.such"))[: len(best)] == best
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("what breaks if a.b changes", True), ("who calls x?", True), ("where is x used", True), ("rename x", True),
-        ("all callers of x", True), ("how does x call y", False), ("how is a change log read", False), ("what is x for", False),
-        ("`a.b` gets a parameter. Which lines call it?", True), ("what happens if I remove `a.b`", True), ("usages of a.b", True),
-        ("Removing a listener in a.b skips the next", False), ("a.b changes the order when it is called twice", False),
-    ],
-)  # fmt: skip
-def test_a_query_about_users_is_known_by_its_words(query, expected):
-    assert asks_for_users(query) is expected
 
 
 def test_a_named_function_with_overloads_is_its_implementation(tmp_path, serve):

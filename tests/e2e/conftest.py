@@ -25,7 +25,7 @@ from mcp.client.stdio import stdio_client
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.system.errors import Unavailable
-from tests.left_processes import processes_of
+from tests.left_processes import processes_of, wait_for_end
 from tests.wait_until import BOUND_S, until
 
 #: seconds after which a call counts as hanging: the default deadline, and room for a loaded machine
@@ -84,14 +84,19 @@ class Front:
         async with asyncio.timeout(BOUND_S):
             while True:
                 with contextlib.suppress(Exception):
-                    answers = [
-                        (await self.call(tool, query=word), word)
-                        for word in FACTS
-                        for tool in ("cortex_search", "cortex_exact")
-                    ]
-                    if all(_complete(answer, FACTS[word]) for answer, word in answers):
+                    if await self._answers_all():
                         return
                 await asyncio.sleep(0.05)
+
+    async def _answers_all(self) -> bool:
+        """Whether each question has a complete answer; the first without one is the last asked, as
+        questions take time from the indexing that is waited for.
+        """
+        for word, path in FACTS.items():
+            for tool in ("cortex_search", "cortex_exact"):
+                if not _complete(await self.call(tool, query=word), path):
+                    return False
+        return True
 
     async def until_found(self, word: str, path: str) -> None:
         """Return when the keyword `word` is found in `path`."""
@@ -168,8 +173,11 @@ class Project:
         """Return every process that names this project or its memory in its command line, or works
         in it, except this one.
         """
+        return processes_of(*self._places())
+
+    def _places(self) -> list[Path]:
         memory = self.environment.get("CORTEX_MEMORY_DATA_DIR")
-        return processes_of(self.root, *([Path(memory)] if memory else []))
+        return [self.root, *([Path(memory)] if memory else [])]
 
     def describe(self) -> str:
         lines = []
@@ -180,7 +188,7 @@ class Project:
 
     def nothing_left(self) -> None:
         try:
-            until(lambda: not self.processes(), "nothing left running")
+            wait_for_end(*self._places())
         except AssertionError as error:
             raise AssertionError(f"left running:\n{self.describe()}") from error
 

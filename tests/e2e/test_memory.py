@@ -22,7 +22,7 @@ from cortex.memory.store.database import LOCK, Database
 from cortex.processes import attach
 from cortex.settings.config import load_data
 from cortex.system.errors import BadRequest, Misconfigured, NotFound, Unavailable
-from tests.left_processes import processes_of
+from tests.left_processes import processes_of, wait_for_end
 from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
@@ -48,7 +48,7 @@ def data(new, tmp_path, monkeypatch):
     yield folder
     attach.stop(load_data())
     try:
-        until(lambda: not processes_of(folder), "nothing left running")
+        wait_for_end(folder)
     finally:
         for process in processes_of(folder):
             process.kill()
@@ -68,7 +68,7 @@ def test_a_program_attaches_to_the_set_which_starts_with_its_first_call(data):
         with Cortex.open(data, project="here") as other:
             assert other.recall("how do we retry?")[0]["id"] == stored["id"]
             assert attach.set_status(load_data())["fronts"] == 2
-    until(lambda: not processes_of(data), "the set ends with its last program")
+    wait_for_end(data)
     with Cortex.open(project="here") as memory:
         assert memory.node(stored["id"])["title"].startswith("Retries")
 

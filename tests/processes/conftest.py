@@ -16,9 +16,8 @@ from cortex.processes.child import SetSpec
 from cortex.settings.config import Config, Server
 from cortex.settings.folders.home import open_home, open_runtime
 from cortex.system.errors import Unavailable
-from tests.left_processes import processes_of
+from tests.left_processes import processes_of, wait_for_end
 from tests.processes.tiny_sets import OBEDIENT, child
-from tests.wait_until import until
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
     with contextlib.suppress(Unavailable):
         attach.stop(project_config)
     try:
-        until(lambda: not processes_of(root), "nothing left running")
+        wait_for_end(root)
     finally:
         for process in processes_of(root):
             process.kill()

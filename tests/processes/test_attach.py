@@ -24,7 +24,7 @@ from cortex.settings.data import DataFolder
 from cortex.settings.folders.home import runtime_id
 from cortex.system.errors import Unavailable
 from ipc.messages import PROTOCOL
-from tests.left_processes import processes_of
+from tests.left_processes import processes_of, wait_for_end
 from tests.milvus_lite import in_milvus
 from tests.processes.tiny_sets import OBEDIENT, member, spec, start
 from tests.wait_until import BOUND_S, until, until_async
@@ -51,7 +51,7 @@ def test_a_front_starts_a_set_and_the_set_ends_after_the_last_front(spawn_tiny: 
         await second.close()
 
     asyncio.run(fronts())
-    until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+    wait_for_end(spawn_tiny.root)
 
 
 def test_attach_uses_the_set_that_begin_has_started(spawn_tiny: Config) -> None:
@@ -65,7 +65,7 @@ def test_attach_uses_the_set_that_begin_has_started(spawn_tiny: Config) -> None:
         await attachment.close()
 
     asyncio.run(front())
-    until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+    wait_for_end(spawn_tiny.root)
 
 
 def test_end_begun_ends_a_set_without_a_front(spawn_tiny: Config) -> None:
@@ -73,7 +73,7 @@ def test_end_begun_ends_a_set_without_a_front(spawn_tiny: Config) -> None:
     assert attach._begun
     attach.end_begun()
     assert not attach._begun
-    until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+    wait_for_end(spawn_tiny.root)
 
 
 #: runs `cortex mcp`, and prints the imported modules when it starts its first process

@@ -19,7 +19,7 @@ from cortex.processes.fork_client import ForkServer, may_fork
 from cortex.processes.forkserver import NEEDED
 from cortex.processes.names import KINDS
 from cortex.settings.config import Config
-from tests.left_processes import processes_of
+from tests.left_processes import wait_for_end
 from tests.processes.tiny_sets import child, member, running, start
 from tests.wait_until import BOUND_S, until
 
@@ -196,7 +196,7 @@ def test_no_process_is_left_after_a_stop_or_a_killed_supervisor(config: Config, 
         gone = fork_server(config)
         end(supervisor)
         supervisor.wait(BOUND_S)
-        until(lambda: not processes_of(config.root), "nothing left running")
+        wait_for_end(config.root)
         until(lambda gone=gone: not psutil.pid_exists(gone), "the fork server's end")
 
 

@@ -25,7 +25,7 @@ from cortex.settings.folders.home import open_home, open_runtime
 from cortex.system.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from cortex.system.process import sockets
 from ipc.locks import try_lock
-from tests.left_processes import processes_of
+from tests.left_processes import processes_of, wait_for_end
 from tests.processes.tiny_sets import OBEDIENT, STUBBORN, child, member, running, spec, start
 from tests.wait_until import BOUND_S, until
 
@@ -153,7 +153,7 @@ def test_the_children_of_a_killed_supervisor_end(config: Config) -> None:
     running(config, "vector")
     supervisor.kill()
     supervisor.wait()
-    until(lambda: not processes_of(config.root), "nothing left")
+    wait_for_end(config.root)
 
 
 def test_a_child_waits_for_a_lock_that_another_process_holds(config: Config) -> None:

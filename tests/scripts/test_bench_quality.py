@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,14 +132,3 @@ def ask(system, question):
 @pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
 def test_ripgrep_orders_files_by_the_matches_of_the_telling_words(bench, project):
     assert ask(bench[1].ripgrep(project), "how the token is refreshed") == [("a.py", 1, 21), ("b.py", 1, 27)]
-
-
-def test_a_program_is_asked_in_the_project_and_its_lines_are_read(bench, project, monkeypatch):
-    monkeypatch.setattr(bench[1], "_stop", lambda _: None)
-    script = project / "ask.py"
-    script.write_text(
-        "import json, os, sys\n"
-        "print('a remark')\n"
-        "print(json.dumps({'file': sys.argv[-1], 'start': 1, 'end': 1, 'score': 1, 'here': os.getcwd()}))\n"
-    )
-    assert ask(bench[1].program(project, f"{sys.executable} ask.py"), "b.py") == [("b.py", 1, 6)]
