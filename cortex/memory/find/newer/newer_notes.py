@@ -23,12 +23,12 @@ from cortex.system.arrays import Array
 
 #: hits whose newer notes are looked for; the rarest stems by which they are; candidates by stems
 #: and by vector
-LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 4
+LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 6
 #: notes with one of the stems that are read; nearest notes of which BY_VECTOR may be newer
 READ, NEAREST = 60, 12
 #: likelihood by words and meaning from which on the replacement model reads an older note when one
 #: is stored, and at most so many
-PROPOSED, READ_EACH = 0.01, 8
+PROPOSED, READ_EACH = 0.002, 8
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
@@ -38,7 +38,7 @@ SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 #: likelihood from which on the answer says that a note may be outdated, and from which on the newer
 #: one precedes the first hit, if the replacement model says so, too, and it does not end another
 #: value
-OUTDATED, REPLACED, READ_LEAST = 0.1, 0.5, -0.2
+OUTDATED, REPLACED, READ_LEAST = 0.1, 0.4, -0.2
 
 Pairs = list[tuple[int, int]]
 

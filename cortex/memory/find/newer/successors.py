@@ -35,64 +35,64 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: reports: the newer one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
 PROPOSED = {
-    "likeness": 5.6,
-    "of_older": 5.18,
-    "of_newer": -7.66,
-    "rarest": 6.57,
-    "reports": 0.35,
-    "ends": -1.51,
-    "ends_shared": 2.03,
+    "likeness": 5.76,
+    "of_older": 5.02,
+    "of_newer": -8.55,
+    "rarest": 6.12,
+    "reports": 0.6,
+    "ends": -1.55,
+    "ends_shared": 2.13,
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 3.52,
-    "of_older": 4.27,
-    "of_newer": -6.09,
-    "rarest": 10.6,
-    "reports": -0.19,
-    "ends": -1.59,
-    "ends_shared": 1.62,
-    "read": 2.34,
+    "likeness": 4.17,
+    "of_older": 4.06,
+    "of_newer": -7.46,
+    "rarest": 10.09,
+    "reports": 0.12,
+    "ends": -1.63,
+    "ends_shared": 1.81,
+    "read": 2.33,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 0.79,
-    "of_older": 1.56,
-    "of_newer": -6.27,
-    "rarest": 3.66,
-    "reports": -0.14,
-    "ends": -1.29,
-    "ends_shared": 1.3,
-    "age": 6.32,
-    "near": 3.83,
-    "kept": 4.42,
-    "lost": 2.66,
-    "value": 2.91,
-    "number_lost": 0.17,
-    "read": 2.28,
+    "likeness": 1.4,
+    "of_older": 1.81,
+    "of_newer": -7.29,
+    "rarest": 3.3,
+    "reports": -0.05,
+    "ends": -1.28,
+    "ends_shared": 1.43,
+    "age": 7.2,
+    "near": 3.53,
+    "kept": 4.34,
+    "lost": 2.48,
+    "value": 2.63,
+    "number_lost": -0.76,
+    "read": 2.02,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": 1.34,
-    "of_older": 3.63,
-    "of_newer": -6.39,
-    "rarest": 1.64,
-    "reports": -0.55,
-    "ends": -1.1,
-    "ends_shared": 0.87,
-    "age": 5.54,
-    "near": 2.02,
-    "kept": 2.52,
-    "lost": 0.23,
-    "value": 2.41,
-    "number_lost": -1.51,
-    "read": 2.45,
+    "likeness": 2.18,
+    "of_older": 3.5,
+    "of_newer": -7.95,
+    "rarest": 1.87,
+    "reports": -0.31,
+    "ends": -1.21,
+    "ends_shared": 1.29,
+    "age": 6.38,
+    "near": 2.05,
+    "kept": 2.49,
+    "lost": 0.02,
+    "value": 2.15,
+    "number_lost": -2.04,
+    "read": 2.2,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -10.99, -12.06, -15.12, -10.65
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -10.48, -11.78, -15.38, -11.52
 
 
 @dataclass(frozen=True, slots=True)
