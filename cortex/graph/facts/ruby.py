@@ -223,22 +223,25 @@ def computed_name(node: Node) -> tuple[str, str] | None:
     name = arguments.named_child(0) if arguments is not None else None
     if name is None:
         return None
-    text = (_value_above(node, name) or f"#{{{text_of(name)}}}") if name.type == "identifier" else text_of(name)
+    text = (
+        (_value_above(node, name) or f"#{{{text_of(name)}}}") if name.type == "identifier" else text_of(name)
+    )
     match = _COMPUTED.fullmatch(text.strip(":'\""))
     return (match[0], match[1]) if match else None
 
 
 def _value_above(node: Node, name: Node) -> str:
     """Return the text that a statement above assigns to a variable, "" for none."""
-    statement: Node | None = node
-    while (statement := statement.prev_named_sibling) is not None:
+    statement = node.prev_named_sibling
+    while statement is not None:
         if statement.type == "assignment" and statement.named_children[0].text == name.text:
             return text_of(statement.named_children[-1])
+        statement = statement.prev_named_sibling
     return ""
 
 
 def words_given(call: Node) -> list[tuple[str, Node]]:
-    """Return the symbols that a call without a receiver gets, as those of `property :first, :last`."""
+    """Return the symbols that a call without a receiver gets: `property :first, :last`."""
     arguments = call.child_by_field_name("arguments")
     if arguments is None or call.child_by_field_name("receiver") is not None:
         return []

@@ -1,4 +1,4 @@
-"""Ruby's class methods that define methods: `def self.property(name) = define_method(name) { … }`."""
+"""Ruby's class methods that define methods, by `define_method(name)`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Macros:
         """Return the methods that a macro makes of a word, with the ending of a link of MADE."""
         ending = f"}}{_ENDINGS[link]}"
         refs = self._of(macro.ref, _DEPTH_MAX)
-        return tuple(Value("def", *ref) for ref in refs if self._project.definition(ref).name.endswith(ending))
+        return tuple(
+            Value("def", *ref) for ref in refs if self._project.definition(ref).name.endswith(ending)
+        )
 
     def _of(self, macro: Ref, depth: int) -> tuple[Ref, ...]:
         """Return the methods with computed names in a class method, and in those that it calls."""
@@ -32,7 +34,9 @@ class Macros:
             self._made[macro] = ()  # it may call itself
             path, at = macro
             facts = self._project.index(path).facts
-            own = [(path, n) for n, d in enumerate(facts.definitions) if d.parent == at and d.name[:2] == "#{"]
+            own = [
+                (path, n) for n, d in enumerate(facts.definitions) if d.parent == at and d.name[:2] == "#{"
+            ]
             below = (self._of(ref, depth - 1) for ref in self._called(macro) if depth)
             self._made[macro] = (*own, *(ref for refs in below for ref in refs))
         return self._made[macro]

@@ -88,7 +88,12 @@ class Supertypes(Remembering):
             extended = self._by_arguments(owner, EXTENDED)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
         result = Supers(
-            types, above.complete and all(supers.complete for supers in direct), spaces, line, promised, extended
+            types,
+            above.complete and all(supers.complete for supers in direct),
+            spaces,
+            line,
+            promised,
+            extended,
         )
         if self._recursion.leave(key, before, result):
             self._memo[owner] = result
