@@ -348,9 +348,15 @@ def _take_apart(sweep: Sweep, node: Node) -> None:
 
 def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
     """Return the callee without its wrapping nodes; read imports and inheritance from the call."""
-    if not scripts.is_special(callee):  # most are not
-        pass
-    elif module := required_module(call):
+    if scripts.is_special(callee):
+        _read_special(sweep, call, callee)
+    while callee.type in _AROUND_CALLEE and (inner := callee.named_child(0)) is not None:
+        callee = inner
+    return callee
+
+
+def _read_special(sweep: Sweep, call: Node, callee: Node) -> None:
+    if module := required_module(call):
         sweep.add_import(("", module, "", False), call)
         if callee.type == "import" and scripts.is_loader(call):
             sweep.add_reference("value", f"{module_link(module)}.default", call)
@@ -359,9 +365,6 @@ def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
     else:
         for owner, mixin in scripts.read_mixins(call):
             _inherit(sweep, owner, mixin, "embeds")
-    while callee.type in _AROUND_CALLEE and (inner := callee.named_child(0)) is not None:
-        callee = inner
-    return callee
 
 
 def _inherit(sweep: Sweep, owner: scripts.Owner, base: Node, relation: str) -> None:
