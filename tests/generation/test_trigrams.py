@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.generation.segments.postings import BLOCK
-from cortex.generation.segments.trigrams import find_rows, make_sections
+from cortex.generation.segments.trigrams import RANGE_PAIRS, find_rows, make_sections
 from cortex.query.needs import ANYTHING, Either, Every, fold
 from tests.drawn_examples import scaled
 
@@ -46,6 +46,18 @@ def test_many_rows_go_into_several_blocks():
     assert find_rows(sections, Every((b"thi",))).tolist() == list(range(0, len(texts), 3))
     assert find_rows(sections, Every((b"rar", b"eve"))).tolist() == [rare]
     assert find_rows(sections, Every((b"zzz", b"eve"))).tolist() == []
+
+
+def test_tables_of_many_pairs_are_joined_from_several_ranges():
+    letters = np.random.default_rng(4).integers(ord("a"), ord("u"), (1500, 800), np.uint8)
+    texts = [line.tobytes() for line in letters]
+    sections = make_sections(texts)
+    assert len(sections["gram_rows"]) > 2 * RANGE_PAIRS
+    codes = sections["gram_codes"]
+    assert (codes[1:] > codes[:-1]).all()
+    for wanted in (b" ab", b"abc", b"ghi", b"rst", *(text[9:12] for text in texts[::100])):
+        holding = [at for at, text in enumerate(texts) if wanted in fold(text)]
+        assert find_rows(sections, Every((wanted,))).tolist() == holding
 
 
 def test_gaps_of_two_bytes_are_read_back():

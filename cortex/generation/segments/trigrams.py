@@ -17,7 +17,7 @@ from cortex.system.arrays import Array
 #: texts sorted at a time: a trigram and the number of its text fit into one u32
 _BATCH = 256
 #: pairs of trigram and row that are joined at a time: 8 bytes each, several times over
-_RANGE_PAIRS = 1 << 19
+RANGE_PAIRS = 1 << 19
 #: bytes per remaining row: reading a longer list costs more than it can save
 _WORTH = 400
 #: with this few rows left, search them instead of reading another list
@@ -35,7 +35,7 @@ def _pairs(texts: Sequence[bytes | None]) -> Iterator[Array]:
     """
     parts = [(_sorted_pairs(batch), np.array(rows, np.uint64)) for batch, rows in _batches(texts)]
     largest = max((pairs for pairs, _ in parts), key=len, default=np.zeros(0, np.uint32))
-    ranges = sum(len(pairs) for pairs, _ in parts) // _RANGE_PAIRS + 1
+    ranges = sum(len(pairs) for pairs, _ in parts) // RANGE_PAIRS + 1
     cuts = np.unique(largest[np.arange(1, ranges) * len(largest) // ranges] & ~np.uint32(_BATCH - 1))
     edges = [[0, *np.searchsorted(pairs, cuts).tolist(), len(pairs)] for pairs, _ in parts]
     for at in range(len(cuts) + 1):
