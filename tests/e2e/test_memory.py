@@ -23,7 +23,7 @@ from cortex.processes import attach
 from cortex.settings.config import load_data
 from cortex.system.errors import BadRequest, Misconfigured, NotFound, Unavailable
 from tests.left_processes import processes_of, wait_for_end
-from tests.wait_until import BOUND_S, until
+from tests.wait_until import BOUND_S, LOOK_S, until
 
 pytestmark = pytest.mark.e2e
 
@@ -173,6 +173,7 @@ def store(memory, title):
             message = str(error)
             assert time.monotonic() < deadline, message
             assert number in message or "does not answer" in message or "started" in message
+        time.sleep(LOOK_S)
 
 
 def test_every_acknowledged_write_is_there_once_although_the_worker_is_killed_again_and_again(data):
@@ -219,6 +220,7 @@ async def first_note(front, title):
             except MCPError as error:
                 if "sk again" not in str(error):
                     raise
+            await asyncio.sleep(LOOK_S)
 
 
 def test_a_code_search_starts_no_memory_process_and_the_first_memory_call_does(project):

@@ -15,7 +15,7 @@ from cortex.embedders.static import open_static
 from cortex.front.cli.running.serving import STALL_S
 from tests.consent import trust_files
 from tests.e2e.conftest import Project
-from tests.wait_until import BOUND_S, until
+from tests.wait_until import BOUND_S, LOOK_S, until
 
 #: a chunk without words of the questions below, found by its vector alone; another found by words
 BY_MEANING, BY_WORDS = "their-pool", "their-cookies"
@@ -222,4 +222,5 @@ async def _ask_before_and_after_consent(project: Project) -> None:
         write(project, "chunks", "theirs.json", FORGED[2:])  # as a pull does
         async with asyncio.timeout(BOUND_S):
             while counts[2] or "1 chunk file of another program waits" not in messages[0]:
+                await asyncio.sleep(LOOK_S)
                 counts, messages = await ask()
