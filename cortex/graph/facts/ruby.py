@@ -40,11 +40,11 @@ _IN_TEXT = re.compile(
 )
 _VARIABLE = re.compile(r"#\{(\w+)\}")
 #: a name that is computed, but for its ending
-_COMPUTED = re.compile(r"#\{\w+(?:\.\w+)?\}([=?!]?)")
+_COMPUTED_NAME = re.compile(r"#\{\w+(?:\.\w+)?\}([=?!]?)")
 #: symbols of one call that may be names of methods
 WORDS_MAX = 12
 #: endings of names that a macro adds to a word → the links to those methods; a `?` ends chains
-MADE = {"": "(^)", "=": "(^w)", "?": "(^t)"}
+COMPUTED = {"": "(^)", "=": "(^w)", "?": "(^t)"}
 #: the name in a class method that stands for a method which gets the same word
 PASSED_ON = "(word)"
 #: nodes between a method's definition and the list of words around it
@@ -226,7 +226,7 @@ def computed_name(node: Node) -> tuple[str, str] | None:
     text = (
         (_value_above(node, name) or f"#{{{text_of(name)}}}") if name.type == "identifier" else text_of(name)
     )
-    match = _COMPUTED.fullmatch(text.strip(":'\""))
+    match = _COMPUTED_NAME.fullmatch(text.strip(":'\""))
     return (match[0], match[1]) if match else None
 
 

@@ -32,7 +32,7 @@ from cortex.graph.facts.facts import (
     Definition,
     Member,
 )
-from cortex.graph.facts.ruby import MADE, PASSED_ON, computed_name, template_names, words_given
+from cortex.graph.facts.ruby import COMPUTED, PASSED_ON, computed_name, template_names, words_given
 from cortex.graph.facts.scripts import is_type_part
 from cortex.graph.sweep import accessors, scopes, script, signatures
 from cortex.graph.sweep.bases import read_unnamed_bases
@@ -152,9 +152,9 @@ def define_templates(sweep: Sweep, node: Node) -> None:
     flags = flags_of(node, sweep.syntax)
     if frame.kind not in TYPE_KINDS:
         if frame.kind == "method" and (computed := computed_name(node)) is not None:
-            made = OpenDefinition(computed[0], "method", frame.qualified, frame.index, node, node)
-            made.flags = flags
-            sweep.keep(made)
+            opened = OpenDefinition(computed[0], "method", frame.qualified, frame.index, node, node)
+            opened.flags = flags
+            sweep.keep(opened)
         return
     for name, below, returns in template_names(node):
         opened = OpenDefinition(
@@ -164,7 +164,7 @@ def define_templates(sweep: Sweep, node: Node) -> None:
         sweep.keep(opened)
 
 
-def bind_made_methods(sweep: Sweep, call: Node, method: str) -> None:
+def bind_computed_methods(sweep: Sweep, call: Node, method: str) -> None:
     """Bind the words of a call in a Ruby type to the methods that the called macro may make of
     them: `property :first` to `first`, `first=` and `first?`; in a class method the method to which
     it passes its word on.
@@ -172,7 +172,7 @@ def bind_made_methods(sweep: Sweep, call: Node, method: str) -> None:
     frame = sweep.stack[-1]
     if frame.kind in TYPE_KINDS:
         for name, word in words_given(call):
-            for ending, link in MADE.items():
+            for ending, link in COMPUTED.items():
                 sweep.add_binding_between(name + ending, f"self.class.{method}{link}", word.start_byte, 0)
     elif frame.kind == "method" and (arguments := call.child_by_field_name("arguments")) is not None:
         words = {parameter.name for parameter in sweep.opened[frame.index].parameters[:1]}

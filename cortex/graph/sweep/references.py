@@ -86,7 +86,7 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
             sweep.add_reference("call", chain, member, arguments)
         chain += "="
     if sweep.rules.included_hook and "." not in chain:
-        definitions.bind_made_methods(sweep, node, chain)
+        definitions.bind_computed_methods(sweep, node, chain)
     if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)

@@ -7,7 +7,7 @@ from cortex.graph.facts.facts import YIELDED, Binding
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.facts.ruby import (
-    MADE,
+    COMPUTED,
     block_argument,
     class_of_call,
     default_mark,
@@ -66,13 +66,13 @@ def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 def _passed_to(
     evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], _place: tuple[str, int]
 ) -> tuple[Value, ...]:
-    """Return the values that a method passes to its block, `yield file`; of a link of MADE the
+    """Return the values that a method passes to its block, `yield file`; of a link of COMPUTED the
     methods that a macro makes.
     """
     if value.tag != "def":
         return ()
-    if link in MADE.values():
-        return evaluator.helper(Macros).made(value, link)
+    if link in COMPUTED.values():
+        return evaluator.helper(Macros).defined_by(value, link)
     if evaluator.project.definition(value.ref).kind in TYPE_KINDS:  # `File.new(name) { |file| … }`
         makers = evaluator.member(value.ref, "initialize")
         owners = (value._replace(tag="inst"),)
@@ -93,8 +93,8 @@ def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
         return ()
     added = members.supertypes.of(value.ref).promised
     if (around := members.project.definition(value.ref).parent) >= 0:
-        beside = members.supertypes.of((value.path, around)).promised
-        added |= beside if value.ref in beside else frozenset()
+        siblings = members.supertypes.of((value.path, around)).promised
+        added |= siblings if value.ref in siblings else frozenset()
     return (value._replace(tag="def"), *(Value("inst", *ref) for ref in sorted(added)))
 
 

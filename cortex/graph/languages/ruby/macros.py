@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import Binding
-from cortex.graph.facts.ruby import MADE, PASSED_ON
+from cortex.graph.facts.ruby import COMPUTED, PASSED_ON
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
 
 #: class methods that a macro calls to define its methods, one below the other
 _DEPTH_MAX = 2
-_ENDINGS = {link: ending for ending, link in MADE.items()}
+_ENDINGS = {link: ending for ending, link in COMPUTED.items()}
 
 
 class Macros:
@@ -18,10 +18,10 @@ class Macros:
 
     def __init__(self, project: Project, evaluator: Evaluator) -> None:
         self._project, self._evaluator = project, evaluator
-        self._made: dict[Ref, tuple[Ref, ...]] = {}
+        self._methods: dict[Ref, tuple[Ref, ...]] = {}
 
-    def made(self, macro: Value, link: str) -> tuple[Value, ...]:
-        """Return the methods that a macro makes of a word, with the ending of a link of MADE."""
+    def defined_by(self, macro: Value, link: str) -> tuple[Value, ...]:
+        """Return the methods that a macro makes of a word, by a link of COMPUTED."""
         ending = f"}}{_ENDINGS[link]}"
         refs = self._of(macro.ref, _DEPTH_MAX)
         return tuple(
@@ -30,16 +30,16 @@ class Macros:
 
     def _of(self, macro: Ref, depth: int) -> tuple[Ref, ...]:
         """Return the methods with computed names in a class method, and in those that it calls."""
-        if macro not in self._made:
-            self._made[macro] = ()  # it may call itself
+        if macro not in self._methods:
+            self._methods[macro] = ()  # it may call itself
             path, at = macro
             facts = self._project.index(path).facts
-            own = [
+            direct = [
                 (path, n) for n, d in enumerate(facts.definitions) if d.parent == at and d.name[:2] == "#{"
             ]
             below = (self._of(ref, depth - 1) for ref in self._called(macro) if depth)
-            self._made[macro] = (*own, *(ref for refs in below for ref in refs))
-        return self._made[macro]
+            self._methods[macro] = (*direct, *(ref for refs in below for ref in refs))
+        return self._methods[macro]
 
     def _called(self, macro: Ref) -> list[Ref]:
         """Return the methods to which a class method passes its word on."""
