@@ -137,9 +137,7 @@ def main() -> None:
             )
             of_question = list(question_pairs(month))
             parts["QUESTION"][file], parts["FIRST"][file] = map(list, zip(*of_question, strict=True))
-            parts["PROPOSED"][file], parts["STORED"][file] = map(
-                list, zip(*stored_pairs(month), strict=True)
-            )
+            parts["PROPOSED"][file], parts["STORED"][file] = map(list, zip(*stored_pairs(month), strict=True))
             month.close()
     for name, pairs in parts.items():
         weights, bias = fit([part for of_life in pairs.values() for part in of_life])
