@@ -5,8 +5,8 @@ many notes, imports, and the cost of its set.
     scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR]
                             [--model MODEL] [--json]
 
-Notes in the folder from an earlier run are not imported again. MODEL is the folder of an ONNX model
-that embeds notes, measured beside the built-in one.
+Notes in the folder from an earlier run are not imported again. MODEL is `static`, or the folder
+of an ONNX model that embeds notes, measured beside the default one.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ import psutil
 import report
 from mcp import MCPError
 
+from cortex.embedders import Embedder
 from cortex.front.cli.status import memory_state
 from cortex.memory.library import Library
 from cortex.processes import attach
@@ -132,41 +133,32 @@ def import_notes(count: int, folder: Path) -> report.Figures:
     return {f"import of {count}, notes a second": round(count / taken)}
 
 
-def measure_model(count: int, folder: Path, model: Path) -> tuple[report.Figures, list[report.Figures]]:
-    """Measure queries of so many notes that a model embeds."""
+def measure_notes(
+    count: int, folder: Path, name: str, model: Callable[[], Embedder] | None
+) -> tuple[report.Figures, list[report.Figures]]:
+    """Measure the embedding of so many notes by a model, queries and briefings."""
     words = Words(11)
-    with Library.open(folder, model=report.models(model)[model.name]) as memory:
+    questions = [words(5) for _ in range(CALLS + WARM)]
+    remaining = iter(questions)
+    begun = time.perf_counter()
+    with Library.open(folder, model=model) as memory:
+        figures = {f"opening {count}, {name}, s": round(time.perf_counter() - begun, 2)}
         begun = time.perf_counter()
         report.embed(memory.memory)
-        figures = {
-            f"embedding of {count} by {model.name}, notes a second": round(
-                count / (time.perf_counter() - begun)
-            )
-        }
-        remaining = iter([words(5) for _ in range(CALLS + WARM)])
-        case = f"recall over {count}, {model.name}"
-        (child,) = psutil.Process().children()
-        rows = summarise_calls(case, lambda: memory.recall(next(remaining)), CALLS, child)
-        return figures, rows
-
-
-def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
-    """Measure queries, briefings and the import of so many notes, embedded."""
-    figures = import_notes(count, folder)
-    begun = time.perf_counter()
-    with Library.open(folder) as memory:
-        figures[f"opening {count}, s"] = round(time.perf_counter() - begun, 2)
-        words = Words(11)
-        questions = [words(5) for _ in range(CALLS + WARM)]
-        remaining = iter(questions)
-        rows = summarise_calls(f"recall over {count}", lambda: memory.recall(next(remaining)), CALLS)
-        rows += summarise_calls(f"briefing over {count}", memory.briefing, 30)
-        vectors = memory.memory.vectors
+        each_s = (time.perf_counter() - begun) / count
+        figures[f"embedding of {count} by {name}, notes a second"] = round(1 / each_s)
+        child = next(iter(psutil.Process().children()), None)
+        case = f"over {count}, {name}"
+        rows = summarise_calls(f"recall {case}", lambda: memory.recall(next(remaining)), CALLS, child)
+        rows += summarise_calls(f"briefing {case}", memory.briefing, 30)
+        vectors = memory.memory.meaning
         same = [
             len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
             for text in questions[:PROPOSALS]
         ]
-    return figures | {f"recall@10 of what is proposed, {count}": round(statistics.mean(same) / 10, 4)}, rows
+    return figures | {
+        f"recall@10 of what is proposed, {count}, {name}": round(statistics.mean(same) / 10, 4)
+    }, rows
 
 
 def bare_commits(folder: Path) -> list[float]:
@@ -289,7 +281,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--folder", type=Path, help="where the notes stay; else nothing stays")
-    parser.add_argument("--model", type=Path, help="folder of an ONNX model that embeds notes")
+    parser.add_argument("--model", type=Path, help="static, or the folder of an ONNX model that embeds notes")
     report.add_json(parser)
     options = parser.parse_args()
     figures = report.begin("memory")
@@ -301,12 +293,11 @@ def main() -> None:
     for count in options.notes if "recall" in options.only else ():
         with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
             folder = (options.folder or Path(place)).resolve() / f"notes-{count}"
-            measured_figures, some = measure_notes(count, folder)
-            if options.model:
-                model_figures, model_rows = measure_model(count, folder, options.model)
-                measured_figures, some = measured_figures | model_figures, some + model_rows
-        figures |= measured_figures
-        rows += some
+            figures |= import_notes(count, folder)
+            for name, model in report.models(options.model).items():
+                measured_figures, some = measure_notes(count, folder, name, model)
+                figures |= measured_figures
+                rows += some
     report.print_machine(figures)
     if rows:
         report.print_table(list(rows[0]), [list(row.values()) for row in rows])
