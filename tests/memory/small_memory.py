@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cortex.embedders.sentences import Sentences
 from cortex.embedders.static import open_static
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
@@ -24,11 +25,13 @@ OTHERS = (
 
 @contextmanager
 def open_small(data: Path) -> Iterator[Library]:
-    """Open a memory with the notes OTHERS."""
+    """Open a memory with the notes OTHERS and the default model."""
     ticks = itertools.count()
-    with Library(
-        Memory(data, open_static(), lambda: BEGIN + next(ticks) * DAY_MS // 10), project="here"
-    ) as opened:
+
+    def now() -> int:
+        return BEGIN + next(ticks) * DAY_MS // 10
+
+    with Library(Memory(data, open_static(), now, model=Sentences), project="here") as opened:
         for title in OTHERS:
             opened.store(title)
         yield opened

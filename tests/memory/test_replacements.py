@@ -181,13 +181,14 @@ def test_notes_wait_again_when_one_that_was_read_with_them_changes(data):
 @pytest.mark.parametrize("lost", ["index", "index/replacements", "weights"])
 def test_a_note_is_stored_where_no_reading_can_be_made_or_kept(data, lost):
     with open_small(data) as library:
-        library.store("Emergency calls at night go to Dr. Brandt")
+        old = library.store("Emergency calls at night go to Dr. Brandt")["number"]
         if lost == "weights":
             library.memory.replacements = Replacements(data / "other", lambda: ReplacementModel(data))
         else:
             shutil.rmtree(data / lost)
-        assert library.store("Dr. Silva takes the emergency calls at night")["number"]
-        assert len(library.recall("Who gets emergency calls at night?")) == 2
+        new = library.store("Dr. Silva takes the emergency calls at night")["number"]
+        rows = library.recall("Who gets emergency calls at night?")
+        assert {row["number"] for row in rows} >= {old, new}
 
 
 def test_readings_of_notes_that_are_gone_are_dropped_at_the_next_start(data):

@@ -35,10 +35,11 @@ LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
 #: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
-#: likelihood from which on the answer says that a note may be outdated, and from which on the newer
-#: one precedes the first hit, if the replacement model says so, too, and it does not end another
-#: value
-OUTDATED, REPLACED, READ_LEAST = 0.1, 0.4, -0.2
+#: likelihood from which on the answer says that a note may be outdated
+OUTDATED = 0.1
+#: likelihood and log-odds of the replacement model from which on the newer note precedes the first
+#: hit, if it does not end another value: one of the two must be sure
+REPLACED = ((0.4, 0.25), (0.6, -0.2))
 
 Pairs = list[tuple[int, int]]
 
@@ -205,7 +206,9 @@ class NewerNotes:
         of_first = [at for at, (old, _) in enumerate(pairs) if not old]
         first = {name: part[of_first] for name, part in features.items()}
         is_other_end = (first["ends"] > 0) & (first["ends_shared"] == 0)
-        surely = (likely(first, is_first=True) >= REPLACED) & (first["read"] >= READ_LEAST) & ~is_other_end
+        values, read = likely(first, is_first=True), first["read"]
+        is_told = np.any([(values >= least) & (read >= odds) for least, odds in REPLACED], axis=0)
+        surely = is_told & ~is_other_end
         newer = [
             notes[pairs[at][1]] for at, is_sure in zip(of_first, surely.tolist(), strict=True) if is_sure
         ]
