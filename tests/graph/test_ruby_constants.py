@@ -109,3 +109,27 @@ end
         *((3, "Shop.Disk"), (4, "Shop.Disk.save"), (5, "Shop.Disk.load"), (7, "Shop.Disk.load"), (8, "")),
         *((12, "Shop.Tape"), (13, "Shop.Tape.save"), (14, "Shop.Tape.load")),
     ]
+
+
+def test_a_group_in_a_module_has_no_methods_of_the_module():
+    shop = """module Shop
+  def self.amount
+  end
+  def self.fill(x)
+  end
+  class Disk
+    attr_reader :label
+  end
+end
+"""
+    spec = """module Shop
+  RSpec.describe Disk do
+    def part
+    end
+    let(:disk) { described_class.new(amount, label, part) }
+  end
+  fill(2)
+end
+"""
+    edges = calls({"lib/shop.rb": shop, "spec/shop_spec.rb": spec}, "spec/shop_spec.rb")
+    assert edges == [(5, "Shop.Disk"), (5, "Shop.part"), (7, "Shop.fill")]
