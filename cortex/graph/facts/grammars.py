@@ -270,8 +270,7 @@ class Rules:
     #: computed properties are called where they are named, in types and as bare names
     computed_members: bool = False
     computed_names: bool = False
-    #: a method is called where it is named, before a further link, or if it takes nothing
-    calls_by_name: bool = False
+    #: a method that takes nothing is called where it is named
     calls_without_arguments: bool = False
     #: `new` on a type makes an instance
     makes_by_new: bool = False

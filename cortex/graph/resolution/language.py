@@ -67,6 +67,8 @@ class Language(Grammar):
     called_member: Callable[[Evaluator, list[str], int, str, Values, Values], Values] | None = None
     #: results of a called type's name
     applied: Callable[[Evaluator, Value, int], Values] | None = None
+    #: values of a chain's first name that no parentheses follow
+    uncalled_root: Callable[[Evaluator, str, Scope, Values], Values] | None = None
     #: values of a name that may be called without parentheses
     uncalled: Callable[[Evaluator, Values, list[str], Values, Scope], Values] | None = None
     #: receivers and arguments of a block that a function gets

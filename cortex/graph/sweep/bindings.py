@@ -163,9 +163,12 @@ def bind_described(sweep: Sweep, node: Node) -> None:
     """Bind the names that RSpec gives to the class of `describe Disk do … end`, and to an
     instance.
     """
-    chain = chain_of(node, sweep.syntax)
-    sweep.add_binding("described_class", chain, node)
-    sweep.add_binding("subject", f"{chain}.new()", node)
+    call = node.parent.parent if node.parent is not None else None
+    block = call.child_by_field_name("block") if call is not None else None
+    if block is not None:
+        chain = chain_of(node, sweep.syntax)
+        sweep.add_binding_between("described_class", chain, *block.byte_range)
+        sweep.add_binding_between("subject", f"{chain}.new()", *block.byte_range)
 
 
 def value_of(captures: Captures, syntax: Syntax) -> str:

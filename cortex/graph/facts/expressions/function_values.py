@@ -21,6 +21,7 @@ from cortex.graph.facts.expressions.given_functions import GivenFunctions
 from cortex.graph.facts.facts import TYPE_ONLY, Binding, Facts, Reference
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.repairs.tokens import is_passed, path_before
+from cortex.graph.facts.ruby import COMPUTED
 from cortex.terms.kinds import TYPE_KINDS
 
 #: links of the longest chain that may be a function: `app.views.index`
@@ -159,6 +160,10 @@ def _plain_chain(chain: str) -> str:
     return "" if any(mark in chain for mark in "?#:()[]") or chain.count(".") >= LINKS_MAX else chain
 
 
+def _is_of_macro(value: str) -> bool:
+    return value.startswith("self.class.") and value.endswith((*COMPUTED.values(),))
+
+
 class FileNames:
     """The names that one file defines and binds."""
 
@@ -170,8 +175,9 @@ class FileNames:
         self._types = {-1, *types}
         self._names = {entry.name for entry in definitions} | {entry.name for entry in imports}
         self._star = any(statement.member == "*" for statement in imports)
-        self._bindings = bindings
-        self._bound = {(binding.scope, binding.name) for binding in bindings if binding.scope >= 0}
+        # A word that a class of Ruby passes to a macro is no variable: `before :load`.
+        self._bindings = [binding for binding in bindings if not _is_of_macro(binding.value)]
+        self._bound = {(binding.scope, binding.name) for binding in self._bindings if binding.scope >= 0}
         self._parameters = {
             (at, parameter.name)
             for at, definition in enumerate(definitions)

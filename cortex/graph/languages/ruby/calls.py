@@ -65,6 +65,8 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """
     name, evaluator = callee.name, calls.evaluator
     around = evaluator.owners.type_around(calls.path, callee.reference.scope)
+    if around and evaluator.scopes.is_in_group(calls.path, around[1], callee.reference.at):
+        around = None
     if around and not callee.values and (of_heirs := _methods_of_heirs(calls, around, callee)):
         return chain.from_iterable(
             calls.targets.edges_of_call(callee.reference, [ref], "receiver") for ref in of_heirs

@@ -25,6 +25,13 @@ from cortex.graph.languages.ruby.calls import (
     of_named_receiver,
     of_namesake,
 )
+from cortex.graph.languages.ruby.constants import (
+    call_constant,
+    called_member,
+    called_root,
+    results_of_name,
+    uncalled_root,
+)
 from cortex.graph.languages.ruby.macros import Macros
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
@@ -48,7 +55,7 @@ def _uncalled(
     """Return `values`, with the results of methods before a further link."""
     if not links:
         return values
-    return tuple(bare for value in values for bare in evaluator.bare_values(value, ""))
+    return tuple(result for value in values for result in results_of_name(evaluator, value))
 
 
 def _is_outside(links: list[str]) -> bool:
@@ -112,7 +119,6 @@ RUBY = Language(
         traits_first=True,
         kinds_of_methods=True,
         class_methods=True,
-        calls_by_name=True,
         makes_by_new=True,
         bare_super=True,
         twins=True,
@@ -163,12 +169,15 @@ RUBY = Language(
     ),
     find_module=lambda project, module, importer: project.ruby.find(module, importer),
     is_outside=_is_outside,
+    called_root=called_root,
+    called_member=called_member,
+    uncalled_root=uncalled_root,
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself),
     passed_to=_passed_to,
-    member_call=(no_edges, call_in_body),
+    member_call=(no_edges, call_in_body, call_constant),
     called_member_values=(call_added,),
     methods_by_name=(of_named_receiver,),
     common_methods=of_namesake,
-    bare_call=(no_class, call_mixin),
+    bare_call=(call_constant, no_class, call_mixin),
 )

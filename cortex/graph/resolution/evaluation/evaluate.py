@@ -42,7 +42,7 @@ from cortex.graph.resolution.types.arity import accepts_count
 from cortex.graph.resolution.types.callback_types import Contexts
 from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
 from cortex.graph.resolution.types.supertypes import Supertypes
-from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.kinds import TYPE_KINDS
 
 Helper = TypeVar("Helper")
 
@@ -209,8 +209,8 @@ class Evaluator(Remembering):
         """
         language, first = self.project.language(path), links[0]
         values = self._root_values(first, path, scope, at)
-        if language.rules.calls_by_name and links[1:2] != ["()"]:
-            values = tuple(bare_value for value in values for bare_value in self.bare_values(value, first))
+        if language.uncalled_root is not None and links[1:2] != ["()"]:
+            values = language.uncalled_root(self, first, (path, scope), values)
         if not values and len(links) > 1:
             values, links = self.exports.commonjs.own_export(links, path, scope) or self._qualified_values(
                 links, path
@@ -336,11 +336,6 @@ class Evaluator(Remembering):
             if isinstance(site, Binding) and site.at <= at < (site.until or ANYWHERE):
                 return self.declared(site.value[1:], path, scope)
         return ()
-
-    def bare_values(self, value: Value, name: str) -> tuple[Value, ...]:
-        """Return the values of Ruby's name without parentheses: a method is called."""
-        is_method = value.tag == "def" and self.project.definition(value.ref).kind in CALLABLE_KINDS
-        return self.called(value) if is_method or name == "new" else (value,)
 
     def drop_pure_types(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """Return `values` without a script's types that share their name with a value."""

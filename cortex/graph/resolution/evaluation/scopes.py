@@ -57,8 +57,8 @@ class Scopes(Remembering):
         self.project = project
         self._meanings = meanings
         self._recursion = recursion
-        #: (file, `_visible_scope`, name) → values of a name that the file does not bind
-        self._foreign: dict[tuple[str, int, str], tuple[tuple[Value, ...], How]] = {}
+        #: (file, `_visible_scope`, name, `is_in_group`) → values of a name that no binding has
+        self._foreign: dict[tuple[str, int, str, bool], tuple[tuple[Value, ...], How]] = {}
         self._visible_scopes: dict[tuple[str, int], int] = {}
         self._name_spaces: dict[str, tuple[str, ...]] = {}
         #: folder → the modules that the tests below it include, in Ruby
@@ -71,7 +71,9 @@ class Scopes(Remembering):
         """Return the values of a bare name in `scope` at byte `at`, and the confidence."""
         if self.project.index(path).may_bind(name) or self.project.rules(path).value_imports:
             return self._search_scopes(name, path, scope, at)
-        key = (path, self._visible_scope(path, scope), name)  # the place in the scope does not matter
+        # The place in the scope does not matter but for Ruby's groups of tests.
+        in_group = self.project.rules(path).class_methods and self.is_in_group(path, scope, at)
+        key = (path, self._visible_scope(path, scope), name, in_group)
         cached = self._foreign.get(key)
         if cached is None:
             before = self._recursion.begin()
@@ -141,6 +143,8 @@ class Scopes(Remembering):
                     members = self._of_its_kind((path, current), name, path, scope)
                     if around >= 0 and rules.class_methods and not name[:1].isupper():
                         members = ()  # of the outer types Ruby sees the constants only
+                    elif rules.class_methods and name[:1].islower() and self.is_in_group(path, current, at):
+                        members = tuple(value for value in members if value.path == path)  # its own
                     around = current
                     if members and not self._is_constructor(members[0]):
                         return members, "receiver" if rules.implicit_self else "exact"
@@ -237,6 +241,11 @@ class Scopes(Remembering):
         """Return the methods that are, or are not, class methods (`static`); all if none is."""
         matching = (v for v in values if v.tag != "def" or static == self.is_static(v.ref))
         return tuple(matching) or values
+
+    def is_in_group(self, path: str, scope: int, at: int) -> bool:
+        """Return True in RSpec's `describe Disk do … end`: `self` is no module around it there."""
+        places = self.project.index(path).places(scope, "described_class")
+        return any(isinstance(place, Binding) and place.at <= at < place.until for place in places)
 
     def _is_constructor(self, value: Value) -> bool:
         return value.tag == "def" and self.project.definition(value.ref).is_constructor

@@ -1,0 +1,100 @@
+"""Methods that are named like constants: `Path("x")` calls a method, `Path` alone is a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cortex.graph.resolution.calling.calls import Callee, Calls
+from cortex.graph.resolution.edges import Edge
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.project import Project
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: scopes whose methods every object has: that of files, and those that a program reopens
+_OF_ALL_OBJECTS = ("", "Kernel", "Object")
+
+
+def call_constant(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Make the callee of `Path("x")` a method, also where a type of that name is nearer."""
+    if callee.name[:1].isupper():
+        place = calls.path, callee.reference.scope
+        of_self = callee.receiver in ("", *calls.rules.self_names)
+        callee.values = _methods(calls.evaluator, callee.name, place, callee.values, of_self=of_self)
+    return None
+
+
+def called_root(
+    evaluator: Evaluator, links: list[str], place: tuple[str, int, int], values: tuple[Value, ...]
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """Return the methods that a chain's first link calls, and their owners."""
+    if links[0][:1].isupper():
+        values = _methods(evaluator, links[0], place[:2], values, of_self=True)
+    return values, values
+
+
+def called_member(
+    evaluator: Evaluator,
+    links: list[str],
+    number: int,
+    _path: str,
+    _owners: tuple[Value, ...],
+    values: tuple[Value, ...],
+) -> tuple[Value, ...]:
+    """Return the methods that a further link calls, `Shop::Path("x")`."""
+    return _callable(evaluator.project, values) if links[number][:1].isupper() else values
+
+
+def results_of_name(evaluator: Evaluator, value: Value, name: str = "") -> tuple[Value, ...]:
+    """Return the values of a name without parentheses: a method is called, unless it is named like
+    a constant.
+    """
+    if value.tag == "def" and (method := evaluator.project.definition(value.ref)).kind in CALLABLE_KINDS:
+        return () if method.name[:1].isupper() else evaluator.called(value)
+    return evaluator.called(value) if name == "new" else (value,)
+
+
+def uncalled_root(
+    evaluator: Evaluator, name: str, place: tuple[str, int], values: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """Return the values of a chain's first name without parentheses; of a constant that means only
+    methods the nearest type of its name.
+    """
+    results = tuple(result for value in values for result in results_of_name(evaluator, value, name))
+    return results or (_nearest_type(evaluator.project, name, *place) if values else ())
+
+
+def _nearest_type(project: Project, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    """Return the type of a constant's name in the innermost scope around a place that has one."""
+    home = project.home(path)
+    inside = project.index(path).facts.definitions[scope].qualified if scope >= 0 else ""
+    while name[:1].isupper():
+        for ref in project.members_of(home, inside).get(name, ()):
+            if project.definition(ref).kind in TYPE_KINDS:
+                return (Value("def", *ref),)
+        if not inside:
+            break
+        inside = inside.rpartition(".")[0]
+    return ()
+
+
+def _methods(
+    evaluator: Evaluator, name: str, place: tuple[str, int], values: tuple[Value, ...], *, of_self: bool
+) -> tuple[Value, ...]:
+    """Return the methods among `values`, without any and on `self` those of the type around, or of
+    all objects.
+    """
+    project = evaluator.project
+    methods = _callable(project, values)
+    if methods or not of_self:
+        return methods
+    around = evaluator.owners.type_around(*place)
+    if around and (methods := _callable(project, evaluator.member(around, name))):
+        return methods
+    scopes = (project.members_of(project.home(place[0]), scope) for scope in _OF_ALL_OBJECTS)
+    refs = (ref for members in scopes for ref in members.get(name, ()) if not project.definition(ref).until)
+    return _callable(project, tuple(Value("def", *ref) for ref in refs))
+
+
+def _callable(project: Project, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple(v for v in values if v.tag == "def" and project.definition(v.ref).kind in CALLABLE_KINDS)
