@@ -131,9 +131,11 @@ class ModelVectors:
         return answers | counts | ({"fault": self.fault} if self.fault else {})
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Remove notes from the file."""
+        """Remove notes from the file; all of them while the embedder cannot be opened."""
         if self._vectors:
             self._vectors.drop(numbers)
+        else:
+            files.remove_tree(self._folder)
 
     def wake(self) -> None:
         """Let the embedder load its model before the next question."""
