@@ -48,6 +48,18 @@ def open_memory(data, model):
         library.close()
 
 
+class Recorded(Sentences):
+    """The model of sentences, and the texts that it read."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def embed(self, texts, mode="passage"):
+        self.texts += texts
+        return super().embed(texts, mode)
+
+
 def fill(library, count=4 * STEP_NOTES, word="socket"):
     library.import_records([{"note": {"title": f"{word} number {at}"}} for at in range(count)])
 
@@ -97,6 +109,8 @@ def test_many_new_notes_wait_for_the_background(open_memory):
     finish(library.memory.model.steps())
     fill(library, 3 * STEP_NOTES, "password")
     assert not answers(library)
+    status = library.memory.model.status(library.memory.reached, library.memory.catalog.live())
+    assert (status["embedded"], status["missing"]) == (1, 3 * STEP_NOTES)
     steps = library.memory.model.steps()
     next(steps)
     fill(library, 2 * STEP_NOTES, "host")  # while the steps run
@@ -135,13 +149,26 @@ def test_a_kill_in_the_middle_loses_nothing(open_memory, tmp_path, torn):
     rows = file_of_rows(tmp_path)
     rows.write_bytes(rows.read_bytes()[: rows.stat().st_size - torn])
     library = open_memory()
-    status = library.memory.model.status(library.memory.reached)
+    status = library.memory.model.status(library.memory.reached, library.memory.catalog.live())
     assert status["embedded"] >= 5 * STEP_NOTES - 2 - (torn > 100) * STEP_NOTES
     assert status["embedded"] + status["missing"] == 60
     finish(library.memory.model.steps())
     assert answers(library)
     assert len(library.memory.meaning.numbers()) == 60
     assert library.recall("socket number 33")[0]["title"] == "socket number 33"
+
+
+def test_an_import_that_a_restart_interrupts_is_embedded_once(open_memory):
+    with open_memory(Recorded) as library:
+        fill(library, 1)
+        finish(library.memory.model.steps())
+        fill(library, 5 * STEP_NOTES, "host")
+        next(library.memory.model.steps())
+    library = open_memory(Recorded)
+    finish(library.memory.model.steps())
+    assert answers(library)
+    assert len(library.memory.meaning.numbers()) == 1 + 5 * STEP_NOTES
+    assert len(library.memory.model._embedder.inner.texts) == 5 * STEP_NOTES
 
 
 def test_a_cut_batch_of_changed_notes_is_embedded_again(open_memory, tmp_path):
@@ -308,18 +335,6 @@ def test_notes_erased_while_the_model_cannot_be_opened_leave_its_file(open_memor
 
 def missing_model():
     raise Unavailable("The model is gone; bring it back.")
-
-
-class Recorded(Sentences):
-    """The model of sentences, and the texts that it read."""
-
-    def __init__(self):
-        super().__init__()
-        self.texts = []
-
-    def embed(self, texts, mode="passage"):
-        self.texts += texts
-        return super().embed(texts, mode)
 
 
 @pytest.fixture
