@@ -34,9 +34,13 @@ def open_embedder(config: Config) -> Embedder:
 
 
 def open_apart(config: Config) -> Embedder:
-    """As `open_embedder`, with an ONNX model in a process of its own, which is started with the
-    first text; the dimensions are those of the model.
+    """As `open_embedder`, with the dimensions of a model in a folder or of sentences, whatever is
+    configured; an ONNX model is in a process of its own, which is started with the first text.
     """
+    if config.embedding.provider == "sentences":
+        from cortex.embedders.sentences import open_sentences
+
+        return open_sentences(config)
     if config.embedding.provider != "onnx":
         return open_embedder(config)
     from cortex.embedders.child import ChildEmbedder

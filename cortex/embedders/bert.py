@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 import itertools
 import unicodedata
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -23,8 +25,12 @@ WORD_LETTERS_MAX = 100
 HEAD = 32
 #: least variance that a row is divided by
 _EPSILON = np.float32(1e-12)
+#: categories of emoji and the like
+_SYMBOLS = ("So", "Sk")
 #: of the approximation of GELU by tanh
 _GELU = np.float32(0.7978845608)
+#: faults of files of arrays and JSON that are cut or changed
+_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 class WordPieces:
@@ -35,9 +41,9 @@ class WordPieces:
         self._longest = max(map(len, pieces), default=0)
         self._cached = functools.lru_cache(20_000)(self._cut)
 
-    def read(self, text: str) -> list[int]:
-        """The rows of the pieces of a text."""
-        return [row for word in _words(text) for row in self._cached(word)]
+    def read(self, text: str, most: int | None = None) -> list[int]:
+        """The rows of the pieces of a text, of the first `most`."""
+        return list(itertools.islice((row for word in _words(text) for row in self._cached(word)), most))
 
     def _cut(self, word: str) -> tuple[int, ...]:
         rows, at = list[int](), 0
@@ -54,12 +60,12 @@ class WordPieces:
 
 
 def _words(text: str) -> Iterator[str]:
-    """The words, and each mark of punctuation."""
+    """The words, and each mark of punctuation. An emoji says nothing, and ends a word."""
     word = ""
     for letter in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(letter)
         is_mark = category[0] == "P" or (letter.isascii() and category[0] == "S")
-        if category[0] in "CZ" or is_mark:
+        if category[0] in "CZ" or is_mark or category in _SYMBOLS:
             if word:
                 yield word
             word = ""
@@ -82,7 +88,8 @@ class Bert:
             with np.load(folder / "weights.npz") as stored:
                 self._weights = {name: _restored(stored, name) for name in stored if ":" not in name}
             self._layers = sum(name.endswith(".attention") for name in self._weights)
-        except (OSError, ValueError, KeyError) as error:
+            self._begin, self._end = self._pieces.rows["[CLS]"], self._pieces.rows["[SEP]"]
+        except _UNREADABLE as error:
             raise Damaged(f"The model in {folder} cannot be read ({error}); install Cortex again.") from error
 
     def encode(self, texts: Sequence[Sequence[str]], tokens_max: int) -> Array:
@@ -90,9 +97,8 @@ class Bert:
         are read side by side, at most so many tokens of each. The tokens of all texts are rows of
         one matrix; a text's attend to each other only.
         """
-        begin, end = self._pieces.rows["[CLS]"], self._pieces.rows["[SEP]"]
-        parts = [[[*self._pieces.read(part)[:tokens_max], end] for part in text] for text in texts]
-        rows = [[begin, *itertools.chain.from_iterable(text)] for text in parts]
+        parts = [[[*self._pieces.read(part, tokens_max), self._end] for part in text] for text in texts]
+        rows = [[self._begin, *itertools.chain.from_iterable(text)] for text in parts]
         kinds = [[0, *(kind for kind, part in enumerate(text) for _ in part)] for text in parts]
         places = np.concatenate([np.arange(len(row)) for row in rows])
         tokens, kinds_of = (

@@ -4,6 +4,7 @@ describes the model. Its weights take memory from the first text on until `rest`
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from cortex.embedders.protocol import estimate_tokens
 from cortex.embedders.shipped import identify, read_description
 from cortex.settings.config import Config
 from cortex.system.arrays import Array
+from cortex.system.process import allocator
 from ipc.messages import Mode
 
 MODEL_DIR = Path(__file__).with_name("cortex_sentences")
@@ -22,6 +24,8 @@ MODEL_DIR = Path(__file__).with_name("cortex_sentences")
 TOKENS, BATCH = 120, 8
 #: seconds without a text after which `rest` drops the weights
 REST_S = 300.0
+#: words in Latin letters, and pairs of other letters, which are words of an unknown language
+_LATIN, _OTHER = re.compile("[A-Za-zÀ-ɏ]+"), re.compile(r"[^\W\d_A-Za-zÀ-ɏ]{1,2}")
 
 
 class Sentences:
@@ -41,7 +45,7 @@ class Sentences:
         """See the protocol. Raises Damaged when a file of the model is missing or wrong."""
         self.wake()
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        at = [row for row, text in enumerate(texts) if text.strip()]
+        at = [row for row, text in enumerate(texts) if _is_readable(text)]
         for first in range(0, len(at), BATCH):
             rows = at[first : first + BATCH]
             means = self._opened().encode([(texts[row],) for row in rows], TOKENS)
@@ -62,8 +66,16 @@ class Sentences:
 
     def rest(self) -> None:
         """Drop the weights if nothing was embedded for a while."""
-        if time.monotonic() - self._used_at > REST_S:
+        if self.is_open and time.monotonic() - self._used_at > REST_S:
             self._bert = None
+            allocator.trim()
+
+
+def _is_readable(text: str) -> bool:
+    """Whether most words are in letters that the model knows: all unknown words are one to it, so
+    that all notes in Chinese would be near to each question in Chinese.
+    """
+    return len(_LATIN.findall(text)) > len(_OTHER.findall(text))
 
 
 def open_sentences(_config: Config) -> Sentences:

@@ -61,7 +61,7 @@ def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder
             or len(scale) != len(words)
         ):
             raise Damaged(f"The model files in {folder} do not belong together; install Cortex again.")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:  # numpy raises EOFError for an empty file
         raise unreadable(folder, error) from error
     identity, columns = identify(description, dimensions)
     return StaticEmbedder(identity, words, table[:, :columns], scale)

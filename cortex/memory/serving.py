@@ -307,8 +307,9 @@ class MemoryWorker:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}
         if self._library is not None and self._library.memory.store.database.shared:
             info["database"] = self._library.memory.store.database.label
-        if self._library is not None and (model := self._library.memory.model):
-            info["embedder"] = model.status(self._library.memory.reached)
+        memory = self._library.memory if self._library is not None else None
+        if memory is not None and memory.model:
+            info["embedder"] = memory.model.status(memory.reached, memory.catalog.live())
         if warning := warn_of_network_folder(self._data.root):
             info["warnings"] = [warning]
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))

@@ -78,3 +78,38 @@ def test_words_are_cut_into_the_longest_pieces():
     assert pieces.read("Unlikely naïve-UNLIKELY $") == [1, 2, 3, 5, 6, 7, 1, 2, 3, 8]
     assert pieces.read("xyz " + "un" * 60) == [0, 0]
     assert pieces.read("") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["fact: 会议在星期一", "Решение: храним в памяти", "데이터베이스", "🎉🚀", "decision: 用蓝色"]
+)
+def test_a_text_in_letters_that_the_model_does_not_know_has_no_meaning(model, text):
+    assert not model.embed([text]).any()  # else it were equal to every other one
+
+
+def test_an_emoji_changes_no_word(model):
+    plain, with_emoji = model.embed(["we deployed it", "we deployed🎉 it 🚀"])
+    np.testing.assert_allclose(plain, with_emoji, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "words8.npy", "vocab.json"])
+@pytest.mark.parametrize("share", [0, 0.5, 0.999])
+def test_a_cut_file_of_the_model_is_a_clear_error(tmp_path, name, share):
+    shutil.copytree(MODEL_DIR, tmp_path / "model")
+    path = tmp_path / "model" / name
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(Damaged, match="install Cortex again"):
+        Sentences(tmp_path / "model").embed(["text"])
+
+
+def test_a_vocabulary_without_the_marks_of_a_text_is_a_clear_error(tmp_path):
+    shutil.copytree(MODEL_DIR, tmp_path / "model")
+    (tmp_path / "model" / "vocab.json").write_text("[]")
+    with pytest.raises(Damaged, match="install Cortex again"):
+        Sentences(tmp_path / "model").embed(["text"])
+
+
+def test_a_text_is_cut_into_no_more_pieces_than_are_read():
+    pieces = WordPieces(["[UNK]", "a"])
+    assert pieces.read(" ".join("a" * length for length in range(1, 90)), 5) == [1, 0, 0, 0, 0]
+    assert pieces._cached.cache_info().misses == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,7 @@ def test_other_dimensions_are_refused_naming_both(tmp_path):
 def test_a_damaged_model_is_told(tmp_path):
     with pytest.raises(Damaged, match="install Cortex again"):
         open_static(tmp_path)
+    shutil.copytree(MODEL_DIR, tmp_path / "model")
+    (tmp_path / "model" / "E8.npy").write_bytes(b"")
+    with pytest.raises(Damaged, match="install Cortex again"):
+        open_static(tmp_path / "model")

@@ -1,5 +1,7 @@
 """A model for notes: its vectors come in the background, the built-in ones answer until then."""
 
+import itertools
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,15 +10,19 @@ from functools import partial
 import pytest
 
 from cortex.embedders import open_apart
+from cortex.embedders.sentences import MODEL_DIR, Sentences
+from cortex.embedders.static import open_static
 from cortex.memory.find import model_vectors
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.model_vectors import STEP_NOTES
 from cortex.memory.find.ranking import LONE_WEIGHTS, WEIGHTS
+from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.serving import open_worker
 from cortex.settings.config import Config
 from cortex.settings.data import MODEL, DataFolder
-from cortex.settings.table import Embedding
+from cortex.settings.table import Embedding, NoteEmbedding
+from cortex.system.errors import Unavailable
 from ipc.messages import MemoryCall
 from tests.embedders.conftest import models  # noqa: F401 - a fixture
 
@@ -40,6 +46,18 @@ def open_memory(data, model):
     yield make
     for library in opened:
         library.close()
+
+
+class Recorded(Sentences):
+    """The model of sentences, and the texts that it read."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def embed(self, texts, mode="passage"):
+        self.texts += texts
+        return super().embed(texts, mode)
 
 
 def fill(library, count=4 * STEP_NOTES, word="socket"):
@@ -91,6 +109,8 @@ def test_many_new_notes_wait_for_the_background(open_memory):
     finish(library.memory.model.steps())
     fill(library, 3 * STEP_NOTES, "password")
     assert not answers(library)
+    status = library.memory.model.status(library.memory.reached, library.memory.catalog.live())
+    assert (status["embedded"], status["missing"]) == (1, 3 * STEP_NOTES)
     steps = library.memory.model.steps()
     next(steps)
     fill(library, 2 * STEP_NOTES, "host")  # while the steps run
@@ -129,13 +149,26 @@ def test_a_kill_in_the_middle_loses_nothing(open_memory, tmp_path, torn):
     rows = file_of_rows(tmp_path)
     rows.write_bytes(rows.read_bytes()[: rows.stat().st_size - torn])
     library = open_memory()
-    status = library.memory.model.status(library.memory.reached)
+    status = library.memory.model.status(library.memory.reached, library.memory.catalog.live())
     assert status["embedded"] >= 5 * STEP_NOTES - 2 - (torn > 100) * STEP_NOTES
     assert status["embedded"] + status["missing"] == 60
     finish(library.memory.model.steps())
     assert answers(library)
     assert len(library.memory.meaning.numbers()) == 60
     assert library.recall("socket number 33")[0]["title"] == "socket number 33"
+
+
+def test_an_import_that_a_restart_interrupts_is_embedded_once(open_memory):
+    with open_memory(Recorded) as library:
+        fill(library, 1)
+        finish(library.memory.model.steps())
+        fill(library, 5 * STEP_NOTES, "host")
+        next(library.memory.model.steps())
+    library = open_memory(Recorded)
+    finish(library.memory.model.steps())
+    assert answers(library)
+    assert len(library.memory.meaning.numbers()) == 1 + 5 * STEP_NOTES
+    assert len(library.memory.model._embedder.inner.texts) == 5 * STEP_NOTES
 
 
 def test_a_cut_batch_of_changed_notes_is_embedded_again(open_memory, tmp_path):
@@ -248,6 +281,14 @@ def test_the_worker_embeds_between_calls_and_reports_the_state(tmp_path, models)
         worker.close()
 
 
+def test_the_model_of_sentences_has_its_own_dimensions(tmp_path):
+    worker = open_worker(DataFolder(tmp_path / "data", embedding=NoteEmbedding(dimensions=256)))
+    try:
+        assert worker.status().info["embedder"]["answers"]
+    finally:
+        worker.close()
+
+
 def test_meaning_by_a_model_outweighs_words_for_a_note_of_no_session(open_memory):
     library = open_memory()
     fill(library, 30)
@@ -267,3 +308,68 @@ def test_meaning_by_a_model_outweighs_words_for_a_note_of_no_session(open_memory
     assert lone["alone"] > 1.5 * of_session["alone"] > 0
     assert 0 < 2 * lone["words"] < of_session["words"] + lone["words"]
     assert sum(LONE_WEIGHTS.values()) == pytest.approx(sum(WEIGHTS.values()))
+
+
+def test_a_cut_file_of_weights_stops_no_operation(open_memory, tmp_path):
+    folder = tmp_path / "sentences"
+    shutil.copytree(MODEL_DIR, folder)
+    (folder / "weights.npz").write_bytes((MODEL_DIR / "weights.npz").read_bytes()[:1000])
+    library = open_memory(partial(Sentences, folder))
+    fill(library)
+    finish(library.memory.model.steps())
+    assert "install Cortex again" in library.memory.model.fault
+    assert library.store("json decode")["number"]
+    assert library.recall("socket number 3")[0]["title"] == "socket number 3"
+    assert not answers(library)
+
+
+def test_notes_erased_while_the_model_cannot_be_opened_leave_its_file(open_memory, tmp_path):
+    with open_memory() as library:
+        number = library.store("json decode")["number"]
+        finish(library.memory.model.steps())
+        path = file_of_rows(tmp_path)
+    library = open_memory(missing_model)
+    finish(library.erase([number]))
+    assert not path.exists()
+
+
+def missing_model():
+    raise Unavailable("The model is gone; bring it back.")
+
+
+@pytest.fixture
+def past(data):
+    """(memory in which the port of the gateway was superseded and that of the proxy reworded, its
+    model, the moment before, and the texts of a question about that moment).
+    """
+    clock, model = itertools.count(1_790_000_000_000, 1000), Recorded()
+    with Library(Memory(data, open_static(), lambda: next(clock), model=lambda: model)) as library:
+        gateway, proxy, new = (
+            library.store(f"The port of the {name}")["number"]
+            for name in ("gateway is 1", "proxy is 2", "cat is 3")
+        )
+        finish(library.memory.model.steps())
+        before = next(clock)
+        library.edit(gateway, superseded_by=new)
+        library.edit(proxy, title="The cook likes soup")
+        assert answers(library)
+
+        def texts_of(question):
+            model.texts.clear()
+            titles = [row["title"] for row in library.recall(question, as_of=before)]
+            return titles, [text.strip() for text in model.texts if text.startswith("fact: ")]
+
+        yield texts_of
+
+
+def test_a_question_about_the_past_embeds_only_the_texts_that_read_otherwise_now(past):
+    titles, embedded = past("port of the gateway")
+    assert titles[0] == "The port of the gateway is 1"
+    assert embedded == ["fact: The port of the proxy is 2"]
+
+
+def test_many_earlier_texts_are_left_to_the_built_in_model(past, monkeypatch):
+    monkeypatch.setattr("cortex.memory.find.recall.REWORDED_MAX", 0)
+    titles, embedded = past("port of the proxy")
+    assert titles[0] == "The port of the proxy is 2"
+    assert not embedded

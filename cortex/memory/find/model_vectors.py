@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from pathlib import Path
 
 from cortex.embedders import Embedder
@@ -100,14 +100,6 @@ class ModelVectors:
         if vectors is None:
             return
         try:
-            while self._missing:
-                numbers, self._missing = self._missing[-STEP_NOTES:], self._missing[:-STEP_NOTES]
-                try:
-                    vectors.take(vectors.reached, self._live(numbers))
-                except CortexError:
-                    self._missing += numbers
-                    raise
-                yield
             while changes := self._store.changes_after(vectors.reached.number, CHANGES):
                 numbers = sorted({number for _, what, number in changes if what == "note"})
                 reached = self._store.point_at(changes[-1][0]) or Point()
@@ -117,23 +109,37 @@ class ModelVectors:
                     yield
                 vectors.take(reached, self._live(numbers))
                 yield
+            embedded = vectors.numbers()  # of the missing notes, those that also changed
+            self._missing = [number for number in self._missing if number not in embedded]
+            while self._missing:
+                numbers, self._missing = self._missing[-STEP_NOTES:], self._missing[:-STEP_NOTES]
+                try:
+                    vectors.take(vectors.reached, self._live(numbers))
+                except CortexError:
+                    self._missing += numbers
+                    raise
+                yield
         except CortexError as error:
             log.info("embedding goes on later: %s", error)
 
     def _live(self, numbers: Sequence[int]) -> list[Note]:
         return [note for note in self._store.notes_by_number(numbers) if note.state != "deleted"]
 
-    def status(self, reached: Point) -> Mapping[str, object]:
-        """{"model", "embedded", "missing": counts of notes} and "fault"."""
-        vectors = self._vectors
-        counts = {"embedded": len(vectors.numbers()), "missing": len(self._missing)} if vectors else {}
-        answers = {"model": vectors.model if vectors else "", "answers": bool(self.complete_at(reached))}
-        return answers | counts | ({"fault": self.fault} if self.fault else {})
+    def status(self, reached: Point, live: Collection[int]) -> Mapping[str, object]:
+        """{"model", "answers", "embedded", "missing": counts of the live notes} and "fault"."""
+        vectors, answers = self._vectors, bool(self.complete_at(reached))
+        status: dict[str, object] = {"model": vectors.model if vectors else "", "answers": answers}
+        if vectors:
+            missing = 0 if answers else len(set(live) - vectors.numbers())
+            status |= {"embedded": len(live) - missing, "missing": missing}
+        return status | ({"fault": self.fault} if self.fault else {})
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Remove notes from the file."""
+        """Remove notes from the file; all of them while the embedder cannot be opened."""
         if self._vectors:
             self._vectors.drop(numbers)
+        else:
+            files.remove_tree(self._folder)
 
     def wake(self) -> None:
         """Let the embedder load its model before the next question."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +27,7 @@ from cortex.memory.store.records import Point
 from cortex.memory.store.rows import outline_of
 from cortex.memory.team.postgresql import Server
 from cortex.memory.team.projects import Projects
-from cortex.memory.text import asks_about_time, gist, question_words
+from cortex.memory.text import asks_about_time, embedded_text, gist, question_words
 from cortex.memory.times import just_now
 from cortex.memory.transcripts.search.exchange_index import ExchangeIndex
 from cortex.memory.upkeep.state import Upkeep
@@ -45,6 +45,9 @@ INDEXES, MODEL = ("words", "vectors", "edges"), "model-vectors"
 PROPOSED, PROPOSED_MIN = 5, 200
 #: share of a superseded note's score that its heir gets; heirs of heirs that are followed
 HEIR_SHARE, HEIR_STEPS = 0.95, 10
+#: earlier texts of notes that a question about a past moment has a model embed (3 ms each); with
+#: more, the built-in embedder answers it
+REWORDED_MAX = 100
 #: best hits that are compared with each other
 COMPARED = 10
 #: best hits by similarity from which the graph is walked
@@ -362,12 +365,14 @@ class Memory:
         query_words = question_words(query)
         speakers = self.catalog.speakers_in(query)
         words = self.words.search(query_words, max(PROPOSED_MIN, PROPOSED * limit), past_notes)
+        reworded = self._reworded(past_notes)
+        meaning = self._meaning_of(reworded)
         # a model of sentences reads the question as it is
-        wordings = (query, gist(query, speakers)) if self.meaning is self.vectors else (query,)
+        wordings = (query, gist(query, speakers)) if meaning is self.vectors else (query,)
         lanes = Lanes(
             words=words,
             word_bits=self.words.word_bits(query_words, past_notes),
-            cosines=self.cosines(wordings, mask, with_neighbours(words, self.catalog), past_notes),
+            cosines=self.cosines(wordings, mask, with_neighbours(words, self.catalog), reworded, meaning),
             ideal=self.words.ideal(query_words),
             speakers=tuple(speakers.values()),
             when=asks_about_time(query),
@@ -376,7 +381,7 @@ class Memory:
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
         if floor:
-            related = self.meaning.related(int(mask.sum()), self.words.known_share(query_words))
+            related = self._meaning_of(reworded).related(int(mask.sum()), self.words.known_share(query_words))
             if not is_noted(lanes, similar, self.catalog, mask, related):
                 return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
@@ -390,6 +395,18 @@ class Memory:
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
 
+    def _reworded(self, past_notes: Mapping[int, Note]) -> dict[int, Note]:
+        """The past notes whose text is not that of their vector; others were only closed since."""
+        present = {
+            note.number: embedded_text(note)
+            for note in self.store.notes_by_number(list(past_notes))
+            if note.state != "deleted"
+        }
+        return {at: note for at, note in past_notes.items() if embedded_text(note) != present.get(at)}
+
+    def _meaning_of(self, reworded: Collection[int]) -> Vectors:
+        return self.meaning if len(reworded) <= REWORDED_MAX else self.vectors
+
     @property
     def meaning(self) -> Vectors:
         """The vectors that answer questions: of the model, if they hold all notes."""
@@ -401,10 +418,11 @@ class Memory:
         mask: Array,
         also: Iterable[int] = (),
         past_notes: Mapping[int, Note] = MappingProxyType({}),
+        meaning: Vectors | None = None,
     ) -> Cosines:
         """As `Vectors.cosines`, of the built-in embedder when the model fails."""
         try:
-            return self.meaning.cosines(wordings, mask, also, past_notes)
+            return (meaning or self.meaning).cosines(wordings, mask, also, past_notes)
         except CortexError:
             return self.vectors.cosines(wordings, mask, also, past_notes)
 

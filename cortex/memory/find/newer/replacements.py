@@ -20,6 +20,7 @@ from cortex.memory.note import Note
 from cortex.system import files
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
+from cortex.system.process import allocator
 
 log = logging.getLogger(__name__)
 
@@ -160,6 +161,7 @@ class Replacements:
         """Give the model's memory back, if it was not used for a while."""
         if self._model and time.monotonic() - self._used > IDLE_S:
             self._model = None
+            allocator.trim()
 
 
 def _text_crc(note: Note) -> int:
