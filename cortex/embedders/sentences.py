@@ -27,7 +27,7 @@ REST_S = 300.0
 class Sentences:
     """See `protocol.Embedder`; for one thread."""
 
-    #: no text is cut by it
+    #: an estimate, as of the model for code: no note is cut by it
     count_tokens = staticmethod(estimate_tokens)
 
     def __init__(self, folder: Path = MODEL_DIR) -> None:
