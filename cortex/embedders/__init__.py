@@ -1,8 +1,9 @@
 """Embedders, TEXT → MATRIX: one file for each, all with the interface of `protocol.Embedder`.
 
 `static` with `builtin` is the default, a table in the package; `shipped` has its size and name
-without loading it. `http` calls an embedding server, `local` starts one, `onnx` runs a model in
-this process. A new embedder `name` is a module of that name with `open_name`, and a `Provider`.
+without loading it. `sentences` with `bert` is the default for notes. `http` calls an embedding
+server, `local` starts one, `onnx` runs a model in this process. A new embedder `name` is a module
+of that name with `open_name`, and a `Provider`.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 class Bert:
-    """Use it in one thread."""
+    """The model in a folder, for one thread."""
 
     def __init__(self, folder: Path) -> None:
         """Raises Damaged when a file is missing or wrong."""
@@ -93,9 +93,9 @@ class Bert:
             raise Damaged(f"The model in {folder} cannot be read ({error}); install Cortex again.") from error
 
     def encode(self, texts: Sequence[Sequence[str]], tokens_max: int) -> Array:
-        """float32 [texts, width]: the mean of the last layer. A text is a sentence, or some that
-        are read side by side, at most so many tokens of each. The tokens of all texts are rows of
-        one matrix; a text's attend to each other only.
+        """float32 [texts, width]: the mean of the last layer, for one text or more. A text is a
+        sentence, or two that are read side by side, `tokens_max` tokens of each. The tokens of all
+        texts are rows of one matrix; a text's attend to each other only.
         """
         parts = [[[*self._pieces.read(part, tokens_max), self._end] for part in text] for text in texts]
         rows = [[self._begin, *itertools.chain.from_iterable(text)] for text in parts]
@@ -112,10 +112,6 @@ class Bert:
             state = self._attend(state, bounds, f"{layer}.")
         means: Array = np.add.reduceat(state, bounds[:-1]) / np.diff(bounds)[:, None].astype(np.float32)
         return means
-
-    def count(self, text: str) -> int:
-        """The number of tokens of a text."""
-        return len(self._pieces.read(text))
 
     def _attend(self, state: Array, bounds: Array, layer: str) -> Array:
         """float32 [tokens, width] after one layer."""

@@ -31,7 +31,7 @@ _LATIN, _OTHER = re.compile("[A-Za-zÀ-ɏ]+"), re.compile(r"[^\W\d_A-Za-zÀ-ɏ]{
 class Sentences:
     """See `protocol.Embedder`; for one thread."""
 
-    #: no text is cut by it
+    #: an estimate, as of the model for code: no note is cut by it
     count_tokens = staticmethod(estimate_tokens)
 
     def __init__(self, folder: Path = MODEL_DIR) -> None:

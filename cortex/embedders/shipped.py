@@ -1,5 +1,5 @@
-"""The description of the model in the package: its name, its dimensions, its token count. The
-indexer needs no more: the publisher computes this model's vectors.
+"""The description of a model in the package: its name, its dimensions. The indexer needs no more
+of the model for code: the publisher computes its vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import orjson
 from cortex.embedders.protocol import estimate_tokens
 from cortex.system.errors import Damaged
 
-#: the folder of the model
+#: the folder of the model for code
 MODEL_DIR = Path(__file__).with_name("cortex_static_384")
 
 

@@ -177,7 +177,10 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 def explain_emptiness(library: Library, project: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """{"message": the sentence}, {} if all names are known. `project`: as the caller named it."""
+    """{"message": a sentence} for an empty answer whose filter names an unknown project, kind or
+    type, because a typing error would read as "nothing known"; {} if all names are known.
+    `project`: as the caller named it.
+    """
     memory = library.memory
     if project and project not in (names := memory.projects.names()):
         return {"message": f"Memory has no project {project[:80]!r}{hint_for(project, names)}."}

@@ -7,7 +7,7 @@ notes about something else, other aspects, moments of the past, and subjects nob
 
 A life is a file of lines as in scripts/bench/lives/ferry.txt; without one, all lives there are
 measured. Each note is stored at its hour of a faked clock through `Library.store`. MODEL is the
-folder of an ONNX model, measured beside the built-in one.
+folder of an ONNX model, or `static`: measured beside the default one.
 
 `--rows` writes each question with the answer that an agent gets, numbered and without the key, for
 a reader. `--grade` counts the right answers of a reader: lines `QUESTION: NOTE`, both numbers, with
@@ -319,7 +319,7 @@ def main() -> None:
     )
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
     parser.add_argument(
-        "--model", type=Path, help="folder of an ONNX model, measured beside the built-in one"
+        "--model", type=Path, help="folder of an ONNX model, or static: measured beside the default one"
     )
     parser.add_argument("--show", action="store_true", help="print each wrong answer")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write the answers of one life")

@@ -7,7 +7,8 @@ upkeep.
 
 FOLDER holds data/locomo10.json of github.com/snap-research/LoCoMo (CC BY-NC 4.0: for measuring
 only, never copied here). Conversations 1 to 4 are for development; the other six, with --judging,
-are for judging only. MODEL is the folder of an ONNX model, measured beside the built-in one.
+are for judging only. MODEL is the folder of an ONNX model, or `static`: measured beside the
+default one.
 LoCoMo's observations of a conversation are notes of one sentence, without sessions.
 """
 
@@ -318,7 +319,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument(
-        "--model", type=Path, help="folder of an ONNX model, measured beside the built-in one"
+        "--model", type=Path, help="folder of an ONNX model, or static: measured beside the default one"
     )
     parser.add_argument("--ablation", action="store_true", help="measure the gain of each lane")
     parser.add_argument("--edges", action="store_true", help="measure each kind of automatic edges")

@@ -72,7 +72,7 @@ def processor() -> str:
 
 def models(folder: Path | None) -> dict[str, Callable[[], Embedder] | None]:
     """Return {name: opener of a model that embeds notes}: of the default one, and of the ONNX model
-    in `folder`; None for Path("static"), the static one alone.
+    in `folder`; with Path("static") also None, for the static one alone.
     """
     openers: dict[str, Callable[[], Embedder] | None] = {
         "sentences": partial(open_apart, Config(root=ROOT, embedding=NoteEmbedding()))

@@ -33,13 +33,14 @@ from scripts.train.replacement import EXAMPLES
 from scripts.train.sources import Source, git, read_excluded, read_list
 
 SOURCES = Path(__file__).with_name("sentence_repositories.tsv")
-#: layers of the teacher that training starts from; tokens of a sentence that are read
-STUDENT, TOKENS = (0, 2, 5), 96
+#: layers of the teacher that training starts from; tokens of a sentence that are read here; places
+#: of the model, for the TOKENS of cortex/embedders/sentences.py and two marks
+STUDENT, TOKENS, PLACES = (0, 2, 5), 96, 128
 #: commits and documents read of a repository, characters of a document, sentences of a message;
 #: sentences drawn of each repository from either
 COMMITS, DOCUMENTS, DOCUMENT_CHARS, OF_MESSAGE, DRAWN = 6_000, 150, 60_000, 4, 2_500
 #: sentences that questions are made of, besides notes; share of them that only words are drawn of
-ASKED, WORDS_SHARE = 60_000, 0.3
+QUESTION_SENTENCES, WORDS_SHARE = 60_000, 0.3
 BATCH, RATE, WARM, RELATIONS = 192, 6e-4, 200, 3.0
 #: sentences that are left out of training, to measure it
 LEFT_OUT = 4_000
@@ -76,7 +77,7 @@ def read_repository(source: Source, clones: Path, draw: random.Random) -> set[st
     """Return sentences of its commit messages and of its documents."""
     folder = source.folder(clones)
     log = git(folder, "log", f"-n{COMMITS}", "--format=%s%n%n%b%x00", source.revision)
-    told = {
+    from_messages = {
         sentence
         for message in log.split("\0")
         for sentence in list(sentences_of(message))[:OF_MESSAGE]
@@ -86,8 +87,8 @@ def read_repository(source: Source, clones: Path, draw: random.Random) -> set[st
     names = [name for name in names if _DOCUMENT.search(name) and not _REFUSED.search(name)]
     draw.shuffle(names)
     texts = (git(folder, "show", f"{source.revision}:{name}")[:DOCUMENT_CHARS] for name in names[:DOCUMENTS])
-    written = {sentence for text in texts for sentence in sentences_of(text)}
-    parts = (draw.sample(sorted(part), min(DRAWN, len(part))) for part in (told, written))
+    from_documents = {sentence for text in texts for sentence in sentences_of(text)}
+    parts = (draw.sample(sorted(part), min(DRAWN, len(part))) for part in (from_messages, from_documents))
     return {sentence for part in parts for sentence in part}
 
 
@@ -101,18 +102,18 @@ def read_notes() -> list[str]:
     return sorted(texts - {""})
 
 
-def ask(sentences: Iterable[str], draw: random.Random) -> set[str]:
+def make_questions(sentences: Iterable[str], draw: random.Random) -> set[str]:
     """Return questions made of pieces of sentences, and words drawn of some."""
-    asked = set[str]()
+    questions = set[str]()
     for sentence in sentences:
         words = re.sub(r"[.;:,]", " ", sentence).split()
         count = draw.randint(2, 7)
         first = draw.randint(0, max(0, len(words) - count))
         piece = " ".join(words[first : first + count])
-        asked.add(f"{draw.choice(ASKING)} {piece[:1].lower()}{piece[1:]}?")
+        questions.add(f"{draw.choice(ASKING)} {piece[:1].lower()}{piece[1:]}?")
         if draw.random() < WORDS_SHARE:
-            asked.add(" ".join(draw.sample(words, min(len(words), draw.randint(1, 4)))))
-    return asked
+            questions.add(" ".join(draw.sample(words, min(len(words), draw.randint(1, 4)))))
+    return questions
 
 
 def gather(clones: Path, exclude: Path, draw: random.Random) -> list[str]:
@@ -122,12 +123,19 @@ def gather(clones: Path, exclude: Path, draw: random.Random) -> list[str]:
         raise SystemExit(f"{SOURCES} names repositories that must not be trained on: {', '.join(wrong)}")
     texts = sorted(set().union(*(read_repository(source, clones, draw) for source in sources)))
     notes = read_notes()
-    texts = sorted({*texts, *notes, *ask([*draw.sample(texts, min(ASKED, len(texts))), *notes], draw)})
+    texts = sorted(
+        {
+            *texts,
+            *notes,
+            *make_questions([*draw.sample(texts, min(QUESTION_SENTENCES, len(texts))), *notes], draw),
+        }
+    )
     draw.shuffle(texts)
     return texts
 
 
 def tokens_of(texts: Sequence[str], words: Sequence[str]) -> list[list[int]]:
+    """Return the rows of each text's pieces, with the marks around them."""
     pieces = WordPieces(words)
     begin, end = pieces.rows["[CLS]"], pieces.rows["[SEP]"]
     return [[begin, *pieces.read(text)[:TOKENS], end] for text in texts]
@@ -207,12 +215,12 @@ def main() -> None:
     draw = random.Random(options.seed)
     texts = gather(options.clones, options.exclude, draw)
     print(f"{len(texts)} sentences", flush=True)
-    whole = (options.minilm / "vocab.txt").read_text().splitlines()
-    teacher = Encoder(options.minilm, whole, TOKENS + 2, range(LAYERS))
-    taught = encode_all(teacher, tokens_of(texts, whole))
+    vocabulary = (options.minilm / "vocab.txt").read_text().splitlines()
+    teacher = Encoder(options.minilm, vocabulary, TOKENS + 2, range(LAYERS))
+    taught = encode_all(teacher, tokens_of(texts, vocabulary))
     del teacher
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
-    student = Encoder(options.minilm, words, 128, STUDENT)
+    student = Encoder(options.minilm, words, PLACES, STUDENT)
     train(student, tokens_of(texts, words), taught, options.steps, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)
 

@@ -32,7 +32,6 @@ import report
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.newer import newer_notes, successors
 from cortex.memory.library.writing import TELLING
-from cortex.memory.note import Note
 
 #: strength of the pull of weights towards 0; steps of Newton's method
 RIDGE, STEPS = 5.0, 30
@@ -93,14 +92,14 @@ def stored_pairs(month: memory_lives.Month) -> Iterator[tuple[Pairs, Pairs]]:
             continue
         before = Selection(project=memory_lives.PROJECT, among=frozenset(range(1, number + 1)))
         notes, pairs = newer_notes.older_pairs(memory, note, before)
-        features = newer_notes.measure(memory, notes, pairs) if pairs else {}
-        read_notes, read_pairs, read = newer_notes.stored_features(memory, note, before)
-
-        def changes(notes: Sequence[Note], pairs: newer_notes.Pairs, name: str = name) -> Any:
-            return np.array([month.names[notes[old].number] in outdated.get(name, ()) for old, _ in pairs])
-
+        _, read_pairs, read = newer_notes.stored_features(memory, note, before)
         if read_pairs:
-            yield Pairs(features, changes(notes, pairs)), Pairs(read, changes(read_notes, read_pairs))
+            replaced = {number for number, old in month.names.items() if old in outdated.get(name, ())}
+            features = newer_notes.measure(memory, notes, pairs)
+            yield (
+                Pairs(features, np.array([notes[old].number in replaced for old, _ in pairs])),
+                Pairs(read, np.array([notes[old].number in replaced for old, _ in read_pairs])),
+            )
 
 
 def measure(file: Path, weights: dict[str, Weights]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 
 import numpy as np
@@ -33,12 +34,19 @@ def model():
     return Sentences()
 
 
+def test_the_identity_is_the_hash_of_the_model_files(model):
+    digest = hashlib.sha256()
+    for name in ("words8.npy", "weights.npz", "vocab.json"):
+        digest.update((MODEL_DIR / name).read_bytes())
+    assert model.identity == f"cortex-sentences@{digest.hexdigest()[:12]}"
+
+
 @pytest.mark.parametrize(("question", "answer", "other"), IN_OTHER_WORDS)
 def test_a_sentence_is_near_to_a_question_in_other_words(model, question, answer, other):
-    asked, *notes = model.embed([question, answer, other])
-    assert asked @ notes[0] > asked @ notes[1]
-    asked, *notes = open_static().embed([question, answer, other])
-    assert asked @ notes[0] < asked @ notes[1]  # why notes have another model than code
+    query, *notes = model.embed([question, answer, other])
+    assert query @ notes[0] > query @ notes[1]
+    query, *notes = open_static().embed([question, answer, other])
+    assert query @ notes[0] < query @ notes[1]  # why notes have another model than code
 
 
 def test_a_vector_does_not_depend_on_its_batch(model):

@@ -519,3 +519,36 @@ def test_the_class_of_an_added_module_has_the_class_methods_added_beside_it():
 end
 """
     assert calls({"a.rb": text}, "a.rb") == [(8, "Coercion.ClassMethods.coercion")]
+
+
+def test_the_methods_of_a_macro_do_not_depend_on_the_calls_before():
+    macros = """class Dash
+  def self.first(name)
+    second(name)
+  end
+  def self.second(name)
+    third(name)
+    first(name)
+  end
+  def self.third(name)
+    fourth(name)
+  end
+  def self.fourth(name)
+    define_method(name) { 1 }
+  end
+end
+"""
+    uses = """class Person < Dash
+  first :one
+  second :two
+  def go
+    one
+    two
+  end
+end
+"""
+    assert calls({"dash.rb": macros, "uses.rb": uses}, "uses.rb") == [
+        (2, "Dash.first"),
+        (3, "Dash.second"),
+        (6, "Dash.fourth.#{name}"),
+    ]

@@ -39,8 +39,8 @@ _IN_TEXT = re.compile(
     re.MULTILINE,
 )
 _VARIABLE = re.compile(r"#\{(\w+)\}")
-#: a name that is computed, but for its ending
-_COMPUTED_NAME = re.compile(r"#\{\w+(?:\.\w+)?\}([=?!]?)")
+#: a computed name; COMPUTED has its endings
+_COMPUTED_NAME = re.compile(r"#\{\w+(?:\.\w+)?\}[=?!]?")
 #: symbols of one call that may be names of methods
 WORDS_MAX = 12
 #: endings of names that a macro adds to a word → the links to those methods; a `?` ends chains
@@ -215,19 +215,19 @@ def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
     return chain_of(clause.prev_named_sibling, syntax, depth + 1)
 
 
-def computed_name(node: Node) -> tuple[str, str] | None:
-    """Return (name, ending) of a method whose name a macro computes: `#{name}` and "" of
-    `define_method(name)`, `#{name}=` and "=" of `define_method("#{name}=")`; None for other nodes.
+def computed_name(node: Node) -> str:
+    """Return the name of a method that a macro computes: `#{name}` of `define_method(name)`,
+    `#{name}=` of `define_method("#{name}=")`; "" for other nodes.
     """
     arguments = node.child_by_field_name("arguments") if node.type == "call" else None
     name = arguments.named_child(0) if arguments is not None else None
     if name is None:
-        return None
-    text = (
-        (_value_above(node, name) or f"#{{{text_of(name)}}}") if name.type == "identifier" else text_of(name)
-    )
-    match = _COMPUTED_NAME.fullmatch(text.strip(":'\""))
-    return (match[0], match[1]) if match else None
+        return ""
+    text = text_of(name)
+    if name.type == "identifier":
+        text = _value_above(node, name) or f"#{{{text}}}"
+    text = text.strip(":'\"")
+    return text if _COMPUTED_NAME.fullmatch(text) else ""
 
 
 def _value_above(node: Node, name: Node) -> str:

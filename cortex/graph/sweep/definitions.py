@@ -151,10 +151,8 @@ def define_templates(sweep: Sweep, node: Node) -> None:
     frame = sweep.stack[-1]
     flags = flags_of(node, sweep.syntax)
     if frame.kind not in TYPE_KINDS:
-        if frame.kind == "method" and (computed := computed_name(node)) is not None:
-            opened = OpenDefinition(computed[0], "method", frame.qualified, frame.index, node, node)
-            opened.flags = flags
-            sweep.keep(opened)
+        if frame.kind == "method" and (name := computed_name(node)):
+            sweep.keep(OpenDefinition(name, "method", frame.qualified, frame.index, node, node, flags=flags))
         return
     for name, below, returns in template_names(node):
         opened = OpenDefinition(

@@ -356,6 +356,7 @@ def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
 
 
 def _read_special(sweep: Sweep, call: Node, callee: Node) -> None:
+    """Read the imports and the inheritance of a call."""
     if module := required_module(call):
         sweep.add_import(("", module, "", False), call)
         if callee.type == "import" and scripts.is_loader(call):

@@ -144,7 +144,9 @@ def _edge(source: str, link: Any) -> dict[str, Any] | None:
 
 
 def digest(title: str, body: str, edited: Mapping[str, Any]) -> str:
-    """`edited`: the values by their names in the file; the order of a list counts."""
+    """The hash of all that a person edits in a file. `edited`: the values by their names in it; the
+    order of a list counts.
+    """
     values = [title, body.strip("\n"), {name: edited.get(name) or "" for name in EDITED}]
     return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 

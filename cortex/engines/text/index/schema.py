@@ -35,7 +35,7 @@ _COMMENT = re.compile(
     r"|^[ \t]*#+(?!include|define|if|endif)([^\n]*)",
     re.DOTALL | re.MULTILINE,
 )
-#: one of these is in each match of it: most texts without a grammar have none
+#: each match of _COMMENT has one of these; most texts without a grammar have none
 _COMMENT_MARKS = ("#", "//", "/*", '"""', "'''")
 _PART_NUMBER = re.compile(r"-p(\d+)$")
 
@@ -159,7 +159,7 @@ def _lane_texts(read: _Chunk, words: list[str], defined: list[tuple[str, bool]])
     context = f"{read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
     texts = {
         "body": f"{body} {_lane_of_path(read.path)} {tokens.lane_text(tokens.words(context))}",
-        "comments": body if comments is read.text else tokens.lane_text(tokens.words(comments)),
+        "comments": body if comments == read.text else tokens.lane_text(tokens.words(comments)),
         "defs": tokens.lane_text(tokens.words(" ".join(names))),
     }
     if _is_file_head(read):

@@ -98,7 +98,7 @@ def _say_embedder(state: dict[str, Any]) -> str:
     if state["answers"]:
         return f"{name}, answers questions"
     embedded, missing = state.get("embedded", 0), state.get("missing", 0)
-    return f"{name}, {embedded} of {embedded + missing} notes embedded; the built-in one answers until then"
+    return f"{name}, {embedded} of {embedded + missing} notes embedded; the model for code answers until then"
 
 
 def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:

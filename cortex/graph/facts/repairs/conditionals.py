@@ -26,8 +26,9 @@ _ENDS_BLOCK = re.compile(r"\s*\}")
 #: begins a line that continues the line above: a further parameter, constructor's initialisers; in
 #: C# an expression body, a link of calls
 _OPEN_BEGIN = re.compile(r"\s*(?:,|:(?!:)|\?|&&|\|\|)")
-_INITIALIZERS = re.compile(r"\s*:(?!:)")
 _OPEN_BEGIN_OF_CSHARP = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
+#: begins a constructor's initialisers
+_INITIALIZERS = re.compile(r"\s*:(?!:)")
 #: depth of nested conditions that are checked: each reads all of its lines
 DEPTH_MAX = 32
 #: lines before and after a condition that are searched for code

@@ -18,7 +18,8 @@ class Macros:
 
     def __init__(self, project: Project, evaluator: Evaluator) -> None:
         self._project, self._evaluator = project, evaluator
-        self._methods: dict[Ref, tuple[Ref, ...]] = {}
+        #: (class method, depth) → result of `_of`
+        self._methods: dict[tuple[Ref, int], tuple[Ref, ...]] = {}
 
     def defined_by(self, macro: Value, link: str) -> tuple[Value, ...]:
         """Return the methods that a macro makes of a word, by a link of COMPUTED."""
@@ -29,17 +30,21 @@ class Macros:
         )
 
     def _of(self, macro: Ref, depth: int) -> tuple[Ref, ...]:
-        """Return the methods with computed names in a class method, and in those that it calls."""
-        if macro not in self._methods:
-            self._methods[macro] = ()  # it may call itself
+        """Return the methods with computed names in a class method, and in those that it calls, at
+        most `depth` below it.
+        """
+        if (macro, depth) not in self._methods:
+            self._methods[macro, depth] = ()  # it may call itself
             path, at = macro
             facts = self._project.index(path).facts
             direct = [
                 (path, n) for n, d in enumerate(facts.definitions) if d.parent == at and d.name[:2] == "#{"
             ]
-            below = (self._of(ref, depth - 1) for ref in self._called(macro) if depth)
-            self._methods[macro] = (*direct, *(ref for refs in below for ref in refs))
-        return self._methods[macro]
+            below = (self._of(ref, depth - 1) for ref in (self._called(macro) if depth else ()))
+            self._methods[macro, depth] = tuple(
+                dict.fromkeys((*direct, *(ref for refs in below for ref in refs)))
+            )
+        return self._methods[macro, depth]
 
     def _called(self, macro: Ref) -> list[Ref]:
         """Return the methods to which a class method passes its word on."""

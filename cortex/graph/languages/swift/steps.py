@@ -1,5 +1,5 @@
-"""Swift's steps of calls, and members from its extensions: of library types, and of types in `where
-Self: P`.
+"""Swift's steps of calls, and members from its extensions: of library types, and of types in
+`where Self: P`.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ class ReplacementModel:
         return np.concatenate(values) if values else np.zeros(0)
 
     def _read(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """As `likelihoods`, of one batch."""
         scores = self._bert.linear(self._bert.encode(pairs, NOTE_TOKENS), "labels")
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         likelihoods: Array = (shares[:, 0] / shares.sum(axis=1)).astype(np.float64)
