@@ -105,6 +105,21 @@ CASES = {
         ),
         {21: {"Tape.size"}},
     ),
+    "elements of an array whose type has iterators": (
+        (
+            f"{DISK}struct Tapes {{\n  Tape *begin();\n  Tape *end();\n  void close() {{}}\n}};\n"
+            "void run(Tapes *more) {\n  Tapes some[3];\n  some[0].close();\n  more[1].close();\n"
+            "  for (auto &tape : *more) {\n    tape.size();\n  }\n}\n"
+        ),
+        {16: {"Tapes.close"}, 17: {"Tapes.close"}, 19: {"Tape.size"}},
+    ),
+    "elements of a template of the project, by its operator and its iterators": (
+        (
+            f"{DISK}namespace shop {{\ntemplate <class T> struct Vec {{\n  T *begin();\n  T *end();\n  T &operator[](int at);\n}};\n}}\n"
+            "void run(shop::Vec<Tape> tapes) {\n  tapes[0].size();\n  for (auto &tape : tapes) {\n    tape.size();\n  }\n}\n"
+        ),
+        {17: {"shop.Vec.operator[]", "Tape.size"}, 19: {"Tape.size"}},
+    ),
     "macros between a result and a name": (
         (
             "class Text {\n public:\n  template <class T> SHOP_NODISCARD T as() const { return T(); }\n};\n"

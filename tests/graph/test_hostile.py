@@ -49,6 +49,11 @@ LONG = {
         "package p\n" + "".join(f"import x{n}.y{n}._\n" for n in range(30)) + "class D { def f = s() }\n",
     ),
     "macros that begin and do not end": ("a.rs", "foo! {\nmod a;\n" * 20_000),
+    "a long word behind typename": ("a.cpp", "auto y = f(typename " + "a" * 400_000 + ";\n"),
+    "names that a Ruby macro computes": (
+        "a.rb",
+        "class D\n def self.s(n)\n" + "define_method(n) { 1 }\n" * 12_000 + "end\nend\n",
+    ),
     "macros inside one another": ("a.rs", "foo! {\n" * 4_000 + "mod a;\n}\n"),
 }
 _READ = """

@@ -450,6 +450,28 @@ Two.new.second
     ]
 
 
+def test_the_methods_that_a_macro_computes_are_of_instances_unless_it_says_singleton():
+    text = """class Model < Outside::Base
+  def self.property(name)
+    define_method(name) { 1 }
+  end
+  def self.flag(name)
+    define_singleton_method(name) { 1 }
+  end
+  property :first
+  flag :last
+end
+Model.first
+Model.new.first
+Model.last
+"""
+    assert calls({"a.rb": text}, "a.rb")[2:] == [
+        (12, "Model"),
+        (12, "Model.property.#{name}"),
+        (13, "Model.flag.#{name}"),
+    ]
+
+
 def test_a_module_that_extends_a_class_gives_it_class_methods_only():
     text = """module Hooks
   def close

@@ -40,6 +40,8 @@ TESTED = "test"
 TO_HEIRS = "heirs"
 #: arguments of a module with which a Ruby type extends itself: its methods are class methods
 EXTENDED = "extend"
+#: begins the name of a method that a Ruby macro computes: `#{name}=`
+BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
 #: kind of the reference of an object literal or a function to the type that is wanted in its place

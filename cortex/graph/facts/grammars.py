@@ -42,6 +42,8 @@ class Syntax:
     calls: Mapping[str, str] = field(default_factory=dict)
     news: Mapping[str, str] = field(default_factory=dict)
     elements: Mapping[str, str] = field(default_factory=dict)
+    #: link to the values over which a loop runs
+    item: str = "[]"
     wraps: Mapping[str, str] = field(default_factory=dict)
     casts: Mapping[str, str] = field(default_factory=dict)
     #: nodes with the value of one of these fields: `a or b`, `x ? a : b`

@@ -47,6 +47,8 @@ WORDS_MAX = 12
 COMPUTED = {"": "(^)", "=": "(^w)", "?": "(^t)"}
 #: the name in a class method that stands for a method which gets the same word
 PASSED_ON = "(word)"
+#: statements above a call, where a variable may get its name: each takes as long as all before it
+_STATEMENTS_MAX = 8
 #: nodes between a method's definition and the list of words around it
 _LEVELS_MAX = 12
 
@@ -233,7 +235,9 @@ def computed_name(node: Node) -> str:
 def _value_above(node: Node, name: Node) -> str:
     """Return the text that a statement above assigns to a variable, "" for none."""
     statement = node.prev_named_sibling
-    while statement is not None:
+    for _ in range(_STATEMENTS_MAX):
+        if statement is None:
+            break
         if statement.type == "assignment" and statement.named_children[0].text == name.text:
             return text_of(statement.named_children[-1])
         statement = statement.prev_named_sibling

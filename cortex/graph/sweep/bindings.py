@@ -181,7 +181,7 @@ def value_of(captures: Captures, syntax: Syntax) -> str:
                 return f":{type_name}"
         return chain_of(values[0], syntax)
     if items := captures.get("bind.item"):
-        return f"{chain_of(items[0], syntax)}[]"
+        return chain_of(items[0], syntax) + syntax.item
     if instances := captures.get("bind.made"):
         return f"{chain_of(instances[0], syntax)}()"
     if iterables := captures.get("bind.each"):  # Scala's `for (one <- all)`

@@ -94,10 +94,13 @@ def _branch_flag(node: Node) -> tuple[str, ...]:
 
 
 def _is_singleton(node: Node) -> bool:
-    """Return True for a Ruby method of the class itself: `def self.x`, `class << self`."""
-    return node.type == "singleton_method" or (
-        node.type in ("method", "call", "heredoc_body") and is_of_class_itself(node)
-    )
+    """Return True for a Ruby method of the class itself: `def self.x`, `class << self`,
+    `define_singleton_method(:x)`.
+    """
+    if node.type not in ("method", "call", "heredoc_body"):
+        return node.type == "singleton_method"
+    method = node.child_by_field_name("method")
+    return (method is not None and text_of(method) == "define_singleton_method") or is_of_class_itself(node)
 
 
 def is_of_class_itself(node: Node) -> bool:

@@ -128,7 +128,7 @@ _MARKS = re.compile(
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
     rf"|(?<=[.>:])[ \t]*(?P<dependent>template\b)(?=[ \t]+\w+[ \t]*<)"
-    rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]+[\w:]+(?:<[^;()\n]*>)?[\w:]*\()"
+    rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
 )
 
 #: a test with a text as its name, behind its fixture: `TEST_CASE_METHOD(Fix, "Saves", "[disk]") {`

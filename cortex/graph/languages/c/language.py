@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
 from cortex.graph.facts.expressions.operators import TEST
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
@@ -12,6 +13,7 @@ from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
 from cortex.graph.languages.c.steps import (
     doubt_ported,
+    elements_of_loop,
     find_module,
     fit,
     literal_type,
@@ -135,6 +137,7 @@ CPP = replace(
         mocked=mocked_chain,
         passes=frozenset({"std.move", "std.forward", "std.ref", "std.cref", "std.as_const"}),
         values=("c", "cpp"),
+        item=BLOCK_ARGUMENT,
         casters={
             **dict.fromkeys(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"), "cast"),
             **dict.fromkeys(("dynamic_pointer_cast", "static_pointer_cast", "down_cast"), "cast"),
@@ -151,4 +154,5 @@ CPP = replace(
     parameter_types=parameter_types,
     fit=fit,
     outside_type=outside_type,
+    passed_to=elements_of_loop,
 )

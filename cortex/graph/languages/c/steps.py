@@ -63,6 +63,13 @@ def value_of_pair(_members: Members, value: Value, name: str) -> tuple[Value, ..
     return (value,) if name == SECOND and value.tag == "inst" else ()
 
 
+def elements_of_loop(
+    evaluator: Evaluator, value: Value, _link: str, _owners: tuple[Value, ...], _place: tuple[str, int]
+) -> tuple[Value, ...]:
+    """Return the elements of `value` in `for (auto &x : value)`."""
+    return evaluator.results.iterated(value)
+
+
 def visible(project: Project, _evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
     """Return the definitions in files that a file reads, bodies before declarations."""
     return drop_declarations(project, reachable_definitions(project, refs, path)) if len(refs) > 1 else refs

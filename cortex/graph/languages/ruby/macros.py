@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import Binding
+from cortex.graph.facts.facts import BY_MACRO, Binding
 from cortex.graph.facts.ruby import COMPUTED, PASSED_ON
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
@@ -38,7 +38,9 @@ class Macros:
             path, at = macro
             facts = self._project.index(path).facts
             direct = [
-                (path, n) for n, d in enumerate(facts.definitions) if d.parent == at and d.name[:2] == "#{"
+                (path, n)
+                for n, d in enumerate(facts.definitions)
+                if d.parent == at and d.name.startswith(BY_MACRO)
             ]
             below = (self._of(ref, depth - 1) for ref in (self._called(macro) if depth else ()))
             self._methods[macro, depth] = tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPECIALIZED, SPREAD, Binding
+from cortex.graph.facts.facts import ANY_NAME, BY_MACRO, HOLDER, SPECIALIZED, SPREAD, Binding
 from cortex.graph.resolution.calling.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME_AS, SECOND
 from cortex.graph.resolution.evaluation.results import Results
 from cortex.graph.resolution.evaluation.scopes import Scopes
@@ -89,7 +89,9 @@ class Members(Remembering):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
         if rules.class_methods and value.tag != "super":
             # Without one of its kind the value is rather a class than an instance, or the reverse.
-            members = self.member_of_kind(value.ref, name, static=value.tag == "def") or members
+            # What its macro computes, a class has not: a base outside may have it, `Model.first`.
+            of_kind = self.member_of_kind(value.ref, name, static=value.tag == "def")
+            members = of_kind or tuple(v for v in members if value.tag == "inst" or not self._is_computed(v))
         elif len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
         if name == "new" and rules.makes_by_new and value.tag == "def":
@@ -108,6 +110,9 @@ class Members(Remembering):
             )
             return merge_values(results, OVERLOADS_MAX)
         return members
+
+    def _is_computed(self, value: Value) -> bool:
+        return value.tag == "def" and self._project.definition(value.ref).name.startswith(BY_MACRO)
 
     def _variant_values(self, variant: Value, number: str) -> tuple[Value, ...]:
         """Return the values in a variant of Rust's enums."""

@@ -21,6 +21,7 @@ from cortex.graph.resolution.modules.commonjs import CommonJs
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.generics import Generics
+from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: precedes the result in TypeScript's function types
@@ -29,6 +30,8 @@ _ARROW = "=>"
 _MAKES_OWN = frozenset({"new", "new()"})
 #: Ruby's methods that return their receiver or a copy of it, whoever overrides them
 COPIES = frozenset({"freeze", "dup", "clone", "itself", "tap"})
+#: methods of a C++ type over which `for` runs
+_ENDS = ("begin", "end")
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
@@ -40,6 +43,9 @@ class Declaring(ChainEvaluator, Protocol):
 
     @property
     def generics(self) -> Generics: ...
+
+    @property
+    def supertypes(self) -> Supertypes: ...
 
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
@@ -190,23 +196,30 @@ class Results(Remembering):
         name = rules.element_operator
         if not name or (not rules.typed_by_element and self._values.member(value.ref, "iterator")):
             return ()
-        getters = (getter for getter in self._values.member(value.ref, name) if getter.tag == "def")
-        return merge_values(self.returned(getter.ref) for getter in getters)
+        return self._results_of(name, value)
 
-    def _iterated(self, value: Value) -> tuple[Value, ...]:
-        """Return the elements of a C++ type with `begin`: what `*` of the iterator returns."""
-        iterators = merge_values(
-            self.returned(member.ref)
-            for member in self._values.member(value.ref, "begin")
-            if member.tag == "def"
+    def _results_of(self, name: str, owner: Value) -> tuple[Value, ...]:
+        """Return the results of an instance's methods of one name."""
+        methods = (method for method in self._values.member(owner.ref, name) if method.tag == "def")
+        return merge_values(
+            self.generics.method_result(method, (owner,), owner.ref) or self.returned(method.ref)
+            for method in methods
         )
+
+    def iterated(self, value: Value) -> tuple[Value, ...]:
+        """Return the elements over which C++'s `for (auto &x : value)` runs: what `*` of the result
+        of `begin` returns.
+        """
+        if value.tag != "inst" or not all(self._values.member(value.ref, name) for name in _ENDS):
+            return self.element(value)
         elements: list[tuple[Value, ...]] = []
-        for iterator in iterators:
-            if iterator.tag == "iter":
+        for iterator in self._results_of(_ENDS[0], value):
+            if iterator.tag != "inst":
                 elements.append(self.element(iterator))
-            elif iterator.tag == "inst":
-                stars = self._values.member(iterator.ref, "operator*")
-                elements += (self.returned(star.ref) for star in stars if star.tag == "def")
+            elif self._values.member(iterator.ref, "operator*"):
+                elements.append(self._results_of("operator*", iterator))
+            elif self._values.supertypes.of(iterator.ref).complete:  # a pointer
+                elements.append((iterator,))
         return merge_values(elements)
 
     def aliased(self, value: Value) -> tuple[Value, ...]:
@@ -239,8 +252,7 @@ class Results(Remembering):
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and self._project.rules(value.path).typed_by_element:
-            elements = self._by_operator(value) or self._iterated(value)
-            return elements or (value,)  # of an array: its type is the element's
+            return self._by_operator(value) or (value,)  # of an array: its type is the element's
         if value.tag == "inst":
             return self.generics.element(value) or self._by_operator(value)
         return (EXTERNAL,) if value.tag == "ext" else ()
