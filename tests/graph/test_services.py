@@ -11,7 +11,8 @@ from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from tests.engines.small_graph import ask
 from tests.graph.small_graphs import facts_in
-from tests.graph.test_routes import GOLDEN, nodes_and_edges, serve
+from tests.graph.test_route_questions import serve
+from tests.graph.test_routes import GOLDEN, nodes_and_edges
 
 APPLICATIONS = sorted(path.parent.name for path in GOLDEN.glob("*/CALLS"))
 
