@@ -105,6 +105,14 @@ CASES = {
         ),
         {21: {"Tape.size"}},
     ),
+    "a dependent name with a number as its argument, in a file that is repaired": (
+        (
+            "class Disk {\n public:\n  template <int N> void put(int slot) {}\n};\n"
+            "template <class T> void run(Disk &disk) {\n  disk.template put<0>(1);\n  disk.template put<sizeof(T)>(1);\n}\n"
+            "class SHOP_API(1) Tape {\n};\n"
+        ),
+        {6: {"Disk.put"}, 7: {"Disk.put"}},
+    ),
     "elements of an array whose type has iterators": (
         (
             f"{DISK}struct Tapes {{\n  Tape *begin();\n  Tape *end();\n  void close() {{}}\n}};\n"

@@ -114,7 +114,6 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
             "template <class T> friend SHOP_IF((A<T>), (bool)) same(T x);",
             "template <class T> friend bool same(T x);",
         ),
-        ("x.template put<T>(1)->template take<T>();", "x. put<T>(1)-> take<T>();"),
         ("return save(typename T::Disk(1));", "return save( T::Disk(1));"),
         ("return typename Box<T>::Disk(1);", "return Box<T>::Disk(1);"),
         ("Disk(int n) SHOP_NOEXCEPT // see\n : n_(n) {", "Disk(int n) // see\n : n_(n) {"),

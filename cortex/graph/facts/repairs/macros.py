@@ -108,8 +108,8 @@ _BETWEEN = (
 _TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
 #: positions of marks: between `class` and the type's name; before a word that begins a declaration;
 #: before a type and a function's name; before a name with its types; alone on a line; a macro's
-#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`; C++'s words
-#: before a dependent name, which the grammar does not expect everywhere
+#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`;
+#: `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
@@ -127,7 +127,6 @@ _MARKS = re.compile(
     rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
-    rf"|(?<=[.>:])[ \t]*(?P<dependent>template\b)(?=[ \t]+\w+[ \t]*<)"
     rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
 )
 
@@ -145,7 +144,7 @@ _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)
 _BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
 _TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
-_DEPENDENT = re.compile(r"t(?:emplate|ypename)[ \t]+[\w:]")
+_DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
 _BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
