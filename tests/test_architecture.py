@@ -96,7 +96,6 @@ ALONE = {
     "milvus_lite": ("workers.milvus",),
     "grpc": ("cortex.engines.milvus.storage", "workers.milvus"),
     "sqlalchemy": ("cortex.memory",),
-    "alembic": ("cortex.memory",),
     "usearch": ("cortex.engines.vector",),
     "simsimd": ("cortex.system.dot_products",),
     "zstandard": ("cortex.system.zstd",),

@@ -4,13 +4,13 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cortex.memory.find.catalog import Selection
 from cortex.memory.library import Library, finish
-from cortex.memory.migrations.__main__ import FOLDER
 from cortex.memory.note import Source
 from cortex.memory.observations.health import check_system_health
 from cortex.memory.store.database import NAME, Database
@@ -194,24 +194,10 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
 def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
     if driver.key:
         pytest.importorskip("sqlcipher3")
-    from alembic import command
-    from alembic.config import Config
-
     files.make_private(data)
-    files.replace(data / NAME, b"")
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER))
-    engine = driver.engine(data / NAME)
-    config.attributes["connecting"] = engine.connect
-    command.upgrade(config, "0001")
-    engine.dispose()
+    statements = (Path(__file__).parent / "stores" / "version-0001.sql").read_text(encoding="utf-8")
     with driver.connected(data / NAME) as connection:
-        connection.execute(
-            "INSERT INTO note (id, kind, title, body, facts, metadata, importance, relevance, state, created_at) VALUES "
-            "('0190aaaa-0000-7000-8000-000000000001', 'fact', 'The oldest', '', '[]', '{}', 0.5, 0.5, 'active', 1)"
-        )
-        connection.execute("INSERT INTO note_file (note, path, place) VALUES (1, 'a/b.py', 0)")
-        connection.commit()
+        connection.executescript(statements)
     with Library.open(data, driver=driver) as memory:
         note = memory.node(1)
         assert (note["title"], note["files"]) == ("The oldest", ["a/b.py"])

@@ -1,5 +1,5 @@
-"""The versions of the store: one Alembic file for each step. The steps run in a separate process:
-the modules that make tables are needed rarely.
+"""Migration of an older store: it gets what `store.tables` has and the store lacks. It runs in a
+separate process: the modules that make tables are needed rarely.
 """
 
 from __future__ import annotations

@@ -5,32 +5,48 @@ standard input is the key of a sealed one, or, of a team's on a server, address 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection
+from sqlalchemy import DDL, Connection, Table, inspect, text
+from sqlalchemy.schema import CreateColumn
 
 from cortex.memory.store.driver import Driver
+from cortex.memory.store.tables import METADATA, VERSION
 from cortex.memory.team.postgresql import Server, open_for_migration
 
-FOLDER = Path(__file__).parent
+
+def bring_to_current_tables(connection: Connection) -> None:
+    """Create the tables, columns and indexes that the store lacks, and write its version, in one
+    transaction. Raises what the database raises; then nothing was changed.
+    """
+    with connection.begin():
+        METADATA.create_all(connection)  # tables that are there stay as they are
+        for table in METADATA.sorted_tables:
+            _add_columns(connection, table)
+            for index in table.indexes:
+                index.create(connection, checkfirst=True)
+        connection.execute(
+            text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+        )
+        connection.execute(text("DELETE FROM alembic_version"))
+        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSION})
 
 
-def main(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
-    """Raises what Alembic and the database raise; then nothing was changed."""
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
-    config.attributes["connecting"] = connect
-    command.upgrade(config, "head")
+def _add_columns(connection: Connection, table: Table) -> None:
+    """Older rows get the default of the server."""
+    stored = {column["name"] for column in inspect(connection).get_columns(table.name)}
+    name = connection.dialect.identifier_preparer.format_table(table)
+    for column in table.columns:
+        if column.name not in stored:
+            definition = CreateColumn(column).compile(dialect=connection.dialect)
+            connection.execute(DDL(f"ALTER TABLE {name} ADD COLUMN {definition}".replace("%", "%%")))
 
 
 if __name__ == "__main__":
     stdin_text = sys.stdin.read().strip()
     if sys.argv[1:]:
-        main(Driver(bytes.fromhex(stdin_text)).engine(Path(sys.argv[1])).connect)
+        opened = Driver(bytes.fromhex(stdin_text)).engine(Path(sys.argv[1])).connect()
     else:
-        main(partial(open_for_migration, Server(*stdin_text.split("\n"))))
+        opened = open_for_migration(Server(*stdin_text.split("\n")))
+    with opened as connection:
+        bring_to_current_tables(connection)

@@ -22,7 +22,9 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
-#: the version of the store that this code reads and writes: the newest in migrations/versions
+#: the version of the store that this code reads and writes. A new table, column or index raises it;
+#: older stores are migrated by these definitions alone, so a new column has a `server_default` and
+#: no ForeignKey
 VERSION = "0009"
 
 #: SQLite counts up only in a column of type INTEGER

@@ -1,1 +1,0 @@
-"""The migration steps, in their order."""
