@@ -16,9 +16,8 @@ import msgspec
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.argument_forms import coerce_arguments, locate_arguments
-from cortex.front.empty_answers import name_filter
+from cortex.front.empty_answers import name_filter, name_left_out
 from cortex.front.form import PLAIN, Form
-from cortex.front.left_out_files import name_left_out
 from cortex.front.subfolder import Subfolder
 from cortex.system.errors import BadQuery, BadRequest, CortexError
 from cortex.terms.arguments import parse_fault, struct_of

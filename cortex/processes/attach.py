@@ -34,9 +34,8 @@ from cortex.processes.starting import (
 from cortex.processes.supervisor import LINE_BYTES_MAX, UPGRADED, Supervisor, socket_path
 from cortex.settings.relied_settings import say_differences
 from cortex.system import files, hosts
-from cortex.system.built_from import full_version
 from cortex.system.errors import ANEW, EXIT_HOME_GONE, CortexError, Unavailable
-from cortex.system.loaded_code import RESTART, code_of_process
+from cortex.system.loaded_code import RESTART, code_of_process, full_version
 from cortex.system.process import re_exec, sockets
 from ipc.locks import holder_of
 

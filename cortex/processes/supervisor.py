@@ -24,7 +24,6 @@ from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, child_environment, trim_log
 from cortex.processes.fork_client import ForkServer, reap_orphans
 from cortex.system import hosts
-from cortex.system.built_from import BUILT, SOURCE
 from cortex.system.errors import (
     ANEW,
     EXIT_FAILED,
@@ -35,7 +34,7 @@ from cortex.system.errors import (
     Misconfigured,
 )
 from cortex.system.folders.inotify import ITSELF, Notices
-from cortex.system.loaded_code import LoadedCode
+from cortex.system.loaded_code import BUILT, SOURCE, LoadedCode
 from cortex.system.process import re_exec, sockets
 from cortex.system.terminal import escape_in_line
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock

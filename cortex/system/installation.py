@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from cortex.system.built_from import SOURCE
 from cortex.system.folders import path_names
+from cortex.system.loaded_code import SOURCE
 
 #: name of the distribution
 DISTRIBUTION = "cortex-context-engine"

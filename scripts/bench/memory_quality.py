@@ -31,9 +31,9 @@ import report
 import tantivy
 
 from cortex.embedders import Embedder
-from cortex.memory.files.transfer import export_page
 from cortex.memory.find import ranking
 from cortex.memory.library import Library, finish
+from cortex.memory.library.transfer import export_page
 from cortex.memory.upkeep.run import run_consolidation
 
 #: conversations for development, of ten

@@ -18,8 +18,8 @@ from cortex.front.mcp.errors import code_of, is_for_the_model
 from cortex.settings import config as configuration
 from cortex.settings.folders.home import open_home
 from cortex.system import hosts
-from cortex.system.built_from import full_version
 from cortex.system.errors import BY_CODE, EXIT_NOTHING, StillStarting
+from cortex.system.loaded_code import full_version
 
 
 def imported(code):

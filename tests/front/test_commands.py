@@ -13,15 +13,14 @@ from msgspec import Meta
 
 from cortex.front.cli import main as cli
 from cortex.front.cli.commands import all_commands, find, run
-from cortex.front.cli.parsing.command_groups import GROUPS, HEADINGS, headings_of
-from cortex.front.cli.parsing.command_names import ALIASES, command_name
+from cortex.front.cli.parsing.command_groups import ALIASES, GROUPS, HEADINGS, command_name, headings_of
 from cortex.front.cli.parsing.generated import make_command
 from cortex.front.cli.rendering.shell_words import example_arguments, example_command, for_people
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
 from cortex.system import installation
-from cortex.system.built_from import full_version
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_USAGE, BadRequest, CortexError
+from cortex.system.loaded_code import full_version
 from cortex.terms.observations import ROWS
 
 ROOT = Path(__file__).parents[2]

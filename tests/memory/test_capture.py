@@ -15,7 +15,7 @@ from cortex.memory.store.database import NAME
 from cortex.memory.store.tables import CANDIDATE, UPKEEP
 from cortex.memory.transcripts.formats import spool
 from cortex.memory.transcripts.proposing.proposals import Proposal
-from cortex.memory.transcripts.proposing.sentences import (
+from cortex.memory.transcripts.proposing.rules import (
     remembered_sentences as said_to_remember,
 )
 from cortex.settings.folders.identity import identity_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.memory.transcripts.proposing.sentences import remembered_sentences
+from cortex.memory.transcripts.proposing.rules import remembered_sentences
 from tests.sample_sessions import agent, user
 
 FOLDER = Path(__file__).parent / "capture"

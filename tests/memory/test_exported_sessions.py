@@ -7,9 +7,9 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory.files.transfer import export_page
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
+from cortex.memory.library.transfer import export_page
 from cortex.memory.store.database import NAME
 from tests.sample_sessions import agent, session_line, user
 

@@ -247,7 +247,10 @@ def tables_in(folder):
         inspector = inspect(connection)
         return {
             name: (
-                sorted((c["name"], str(c["type"]), c["default"], c["nullable"]) for c in inspector.get_columns(name)),
+                sorted(
+                    (c["name"], str(c["type"]), c["default"], c["nullable"])
+                    for c in inspector.get_columns(name)
+                ),
                 inspector.get_pk_constraint(name)["constrained_columns"],
                 sorted(map(repr, inspector.get_foreign_keys(name))),
                 sorted(map(repr, inspector.get_unique_constraints(name))),

@@ -17,7 +17,7 @@ from cortex.memory.transcripts.formats.reader import (
     read_portion,
 )
 from cortex.memory.transcripts.formats.tags import plain
-from cortex.memory.transcripts.search.excerpts import mark
+from cortex.memory.transcripts.search.exchange_search import mark
 from tests.drawn_examples import scaled
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.code_notes.commit_notes import CommitHistory
+from cortex.front.feeds import commit_feed
 from cortex.indexer.priority import recently_changed
-from cortex.memory.transcripts.proposing import session_commits
 from cortex.settings.folders.identity import identity_of, is_own_history, origin_of
 
 
@@ -203,7 +203,7 @@ def test_no_commit_of_another_repository_is_shown_by_a_forged_git(repository, tm
     forge(evil, repository)
     (evil / "a.py").write_text("a = 1\n")
     assert recently_changed(evil) == {}
-    assert session_commits.commits(evil, [{"commits": ["HEAD"]}]) == []
+    assert commit_feed.commits(evil, [{"commits": ["HEAD"]}]) == []
     assert asyncio.run(CommitHistory(evil).import_new(tell_nothing)) == 0
     blames = Commits(evil)
     blames._wanted = ["a.py"]

@@ -15,7 +15,7 @@ from cortex import __version__
 from cortex.processes import attach
 from cortex.processes.starting import expected_hello
 from cortex.settings.config import Config
-from cortex.system import built_from
+from cortex.system import loaded_code
 from tests.cortex_clone import ROOT, git, make_clone
 
 UNKNOWN = f"cortex {__version__}+unknown\n"
@@ -145,6 +145,6 @@ def test_a_message_of_mismatch_tells_two_commits_apart(tmp_path):
     hello = expected_hello(config) | {"config": "other", "source": "/there"}
     message = attach.mismatch(config, hello | {"commit": "0123456789ab"})
     assert f"Cortex {__version__}+g0123456789ab (" in message
-    assert f"this is Cortex {built_from.full_version()} (" in message
+    assert f"this is Cortex {loaded_code.full_version()} (" in message
     assert f"Cortex {__version__} in /there (" in attach.mismatch(config, hello | {"commit": ""})
     assert "commit" not in json.dumps(expected_hello(config))  # two commits of a version attach

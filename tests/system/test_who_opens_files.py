@@ -78,7 +78,7 @@ ALLOWED = {
     ("cortex.settings.encodings", "read_text"): "decodes bytes",
     ("cortex.settings.folders.branches", "read_text"): "settings.identity.read_text",
     ("cortex.memory.files.formats", "archive.open"): "a member of an archive that is open",
-    ("cortex.memory.files.markdown_export", "folder.mkdir"): "a folder that the person names",
+    ("cortex.memory.library.transfer", "folder.mkdir"): "a folder that the person names",
     ("cortex.processes.attach", "folder.glob"): "lists sockets",
     ("cortex.processes.attach", "owner.runtime_dir.parent.glob"): "lists sockets",
     ("cortex.publish.others_graph", "os.listdir"): "lists a folder of the project",

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cortex.ask.code_notes.fingerprints import TextLines
+from cortex.ask.code_notes.note_freshness import TextLines
 from cortex.ask.exploring.functions import Function, resolve
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.system import files

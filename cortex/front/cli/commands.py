@@ -30,8 +30,8 @@ from cortex.settings.consent import trust
 from cortex.settings.folders.home import open_project_folder
 from cortex.settings.layers import read_project
 from cortex.system import files, hosts
-from cortex.system.built_from import full_version
 from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError
+from cortex.system.loaded_code import full_version
 from cortex.system.terminal import escape_controls, print_text
 from cortex.terms.text.suggestions import nearest
 
@@ -105,9 +105,9 @@ def find(name: str) -> Command | None:
 
 def all_commands() -> tuple[Command, ...]:
     """Return every command except hidden aliases."""
-    from cortex.front.cli.parsing import command_names, generated
+    from cortex.front.cli.parsing import command_groups, generated
 
-    return (*COMMANDS, *filter(None, map(generated.find, command_names.NAMES)))
+    return (*COMMANDS, *filter(None, map(generated.find, command_groups.NAMES)))
 
 
 def late(function: str) -> Callable[[Namespace], int]:

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cortex.front.feeds import commit_feed
 from cortex.front.feeds.commit_feed import Call, CommitFeed
 from cortex.memory.transcripts import consent
 from cortex.memory.transcripts.formats import spool, spool_reader
@@ -30,7 +31,6 @@ from cortex.memory.transcripts.formats.reader import (
     folder_of,
     read_portion,
 )
-from cortex.memory.transcripts.proposing import session_commits
 from cortex.settings.folders.branches import head_of
 from cortex.settings.folders.home import project_config
 from cortex.settings.folders.identity import identity_of
@@ -237,7 +237,7 @@ class Follower:
         return taken
 
     async def _submit(self, portion: Portion, file: _File, project: str) -> bool:
-        commits = session_commits.commits(Path(file.folder), portion.parts)
+        commits = commit_feed.commits(Path(file.folder), portion.parts)
         payload = asdict(portion) | {"commits": commits} | _place_of(file.folder, portion)
         payload["session"] |= {"workstation": self._workstation}
         payload["session"]["project_path"] = payload["session"]["project_path"] or file.folder

@@ -1,9 +1,9 @@
 """Answers as plain text, for agents and people: one function, for the answer of any tool.
 
-lines.py has the lines and their styles, values.py and notes.py single values and notes, parts.py
-the parts that several tools share, code.py, graph.py and memory.py those of one tool, which its
-form names; memory_lists.py and memory_reports.py are for people alone. omissions.py lists keys
-without a line, with the reasons.
+lines.py has the lines, their styles and single values, notes.py notes, parts.py the parts that
+several tools share, code.py and memory.py those of one tool, which its form names; memory_lists.py
+and memory_reports.py are for people alone. omissions.py lists keys without a line, with the
+reasons.
 """
 
 from __future__ import annotations

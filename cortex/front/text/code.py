@@ -14,6 +14,7 @@ from cortex.front.text.lines import (
     STALE,
     STRONG,
     WARNING,
+    Answer,
     Page,
     Span,
     head,
@@ -22,7 +23,6 @@ from cortex.front.text.lines import (
 )
 from cortex.front.text.notes import draw_row, note_newer
 from cortex.front.text.parts import Drawer, Spot, draw_spots
-from cortex.front.text.values import Answer
 from cortex.terms.records import covers
 
 #: a gap in the lines chosen for a question, followed by the number of the next line

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from cortex.front.text.lines import FAINT, Page
+from cortex.front.text.lines import FAINT, Answer, Page, flat
 from cortex.front.text.notes import draw_row, note_newer
 from cortex.front.text.parts import Drawer
-from cortex.front.text.values import Answer, flat
 from cortex.front.tools.memory.fence import unfenced, unmarked
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Answer, Page, count
 from cortex.front.text.notes import OPERATION_WORDS, say_ago
-from cortex.front.text.values import Answer, count
 
 #: characters of a field's value in a list of changes
 VALUE_CHARS = 100

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from cortex.front.text.lines import Page
+from cortex.front.text.lines import Answer, Page, count
 from cortex.front.text.notes import OPERATION_WORDS, say_ago
-from cortex.front.text.values import Answer, count
 
 #: the warning when a damaged store does not list its forgotten notes
 UNREAD = (

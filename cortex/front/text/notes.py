@@ -7,8 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, NUMBER, STRONG, Page
-from cortex.front.text.values import Answer, count, flat, is_empty
+from cortex.front.text.lines import FAINT, NUMBER, STRONG, Answer, Page, count, flat, is_empty
 from cortex.front.tools.memory.fence import unfenced, unmarked
 
 #: operation of memory → its word for people; the others are such words

@@ -10,9 +10,22 @@ from itertools import groupby
 from typing import Any
 
 from cortex.front.text import omissions
-from cortex.front.text.lines import FAINT, GAP, NUMBER, STRONG, Page, Span, head, numbered, place
+from cortex.front.text.lines import (
+    FAINT,
+    GAP,
+    NUMBER,
+    STRONG,
+    Answer,
+    Page,
+    Span,
+    count,
+    flat,
+    head,
+    is_empty,
+    numbered,
+    place,
+)
 from cortex.front.text.notes import draw_row
-from cortex.front.text.values import Answer, count, flat, is_empty
 from cortex.front.tools.memory.fence import unmarked
 
 #: draws a part of an answer from the value of its key

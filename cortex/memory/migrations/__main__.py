@@ -5,9 +5,10 @@ standard input is the key of a sealed one, or, of a team's on a server, address 
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sqlalchemy import DDL, Connection, Table, inspect, text
+from sqlalchemy import Connection, Table, inspect, text
 from sqlalchemy.schema import CreateColumn
 
 from cortex.memory.store.driver import Driver
@@ -39,14 +40,16 @@ def _add_columns(connection: Connection, table: Table) -> None:
     for column in table.columns:
         if column.name not in stored:
             definition = CreateColumn(column).compile(dialect=connection.dialect)
-            connection.execute(DDL(f"ALTER TABLE {name} ADD COLUMN {definition}".replace("%", "%%")))
+            connection.exec_driver_sql(f"ALTER TABLE {name} ADD COLUMN {definition}")
 
 
 if __name__ == "__main__":
     stdin_text = sys.stdin.read().strip()
     if sys.argv[1:]:
-        opened = Driver(bytes.fromhex(stdin_text)).engine(Path(sys.argv[1])).connect()
+        connecting: AbstractContextManager[Connection] = (
+            Driver(bytes.fromhex(stdin_text)).engine(Path(sys.argv[1])).connect()
+        )
     else:
-        opened = open_for_migration(Server(*stdin_text.split("\n")))
-    with opened as connection:
+        connecting = open_for_migration(Server(*stdin_text.split("\n")))
+    with connecting as connection:
         bring_to_current_tables(connection)

@@ -21,7 +21,7 @@ from cortex.memory.store.records import Records
 from cortex.memory.store.tables import CANDIDATE, NOTE
 from cortex.memory.text import cut
 from cortex.memory.times import format_optional
-from cortex.memory.transcripts.proposing.commands import holds_command_or_address
+from cortex.memory.transcripts.proposing.pasted_messages import holds_command_or_address
 from cortex.memory.transcripts.proposing.proposals import KEPT_MS, Proposal
 from cortex.system.errors import BadRequest, NotFound
 

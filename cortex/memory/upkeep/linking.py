@@ -10,8 +10,7 @@ from sqlalchemy import select
 from cortex.memory.note import Edge
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import NOTE_FILE
-from cortex.memory.upkeep.conflicts import Conflict, judge
-from cortex.memory.upkeep.relations import AUTOMATIC, PAIRWISE, SIMILAR, Link, relate
+from cortex.memory.upkeep.relations import AUTOMATIC, PAIRWISE, SIMILAR, Conflict, Link, judge, relate
 from cortex.memory.upkeep.state import RELATIONS
 from cortex.memory.upkeep.traits import Trait
 from cortex.memory.upkeep.work import EDGES_MAX, Steps, Work, changed_notes

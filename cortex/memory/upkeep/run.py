@@ -22,7 +22,7 @@ from cortex.memory.times import format_moment
 from cortex.memory.transcripts.proposing.proposals import expire
 from cortex.memory.upkeep import fading
 from cortex.memory.upkeep.duplicates import groups
-from cortex.memory.upkeep.edge_decay import fade_edges
+from cortex.memory.upkeep.fading import fade_edges
 from cortex.memory.upkeep.linking import relate_changed
 from cortex.memory.upkeep.pattern_steps import find_patterns, pattern_rows
 from cortex.memory.upkeep.state import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.front.http.call_history import KEPT_MAX, MINUTES, Hour
+from cortex.front.http.metrics import KEPT_MAX, MINUTES, Hour
 
 
 def test_each_minute_says_how_many_called_how_many_failed_and_how_long_it_took():

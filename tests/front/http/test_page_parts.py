@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex.front.http.access.tokens import add_named
-from cortex.front.http.page.parts import tiles
+from cortex.front.http.page import project
 from cortex.front.http.page.parts.code import lines_of, spans_of
 from cortex.front.http.page.parts.sources import SourceFile
 
@@ -63,25 +63,25 @@ def source(path, lines):
 )
 def test_tiles_are_as_large_as_files_are_long_and_none_is_outside(pairs):
     pairs = [(f"{path}.py", lines) for path, lines in pairs]
-    placed, _ = tiles.tiles([source(path, lines) for path, lines in pairs], {})
+    placed, _ = project.tile_files([source(path, lines) for path, lines in pairs], {})
     assert sorted((tile.path, tile.lines) for tile in placed) == sorted(pairs)
     for tile in placed:
         assert tile.box.x >= 0
         assert tile.box.y >= 0
-        assert tile.box.x + tile.box.width <= tiles.WIDTH + 0.001
-        assert tile.box.y + tile.box.height <= tiles.HEIGHT + 0.001
+        assert tile.box.x + tile.box.width <= project.WIDTH + 0.001
+        assert tile.box.y + tile.box.height <= project.HEIGHT + 0.001
 
 
 def test_tiles_of_one_folder_share_all_of_it_by_their_lines():
-    placed, _ = tiles.tiles([source(f"{n}.py", n) for n in (10, 20, 70)], {"70.py": 9, "10.py": 1})
+    placed, _ = project.tile_files([source(f"{n}.py", n) for n in (10, 20, 70)], {"70.py": 9, "10.py": 1})
     area = {tile.path: tile.box.width * tile.box.height for tile in placed}
-    assert math.isclose(area["70.py"], 0.7 * tiles.WIDTH * tiles.HEIGHT)
-    assert {tile.path: tile.heat for tile in placed} == {"70.py": tiles.HEATS - 1, "20.py": 0, "10.py": 2}
+    assert math.isclose(area["70.py"], 0.7 * project.WIDTH * project.HEIGHT)
+    assert {tile.path: tile.heat for tile in placed} == {"70.py": project.HEATS - 1, "20.py": 0, "10.py": 2}
 
 
 def test_of_very_many_files_the_small_ones_share_a_tile_in_their_folder(monkeypatch):
-    monkeypatch.setattr(tiles, "TILES_MAX", 2)
-    placed, _ = tiles.tiles([source(f"a/{n}.py", n) for n in (1, 2, 30, 40)], {})
+    monkeypatch.setattr(project, "TILES_MAX", 2)
+    placed, _ = project.tile_files([source(f"a/{n}.py", n) for n in (1, 2, 30, 40)], {})
     assert sorted((tile.path, tile.lines, tile.files) for tile in placed) == [
         ("a/30.py", 30, 1),
         ("a/40.py", 40, 1),

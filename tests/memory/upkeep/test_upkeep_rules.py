@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex.memory.note import RELATIONS, Note, Source
-from cortex.memory.upkeep.conflicts import judge
 from cortex.memory.upkeep.duplicates import groups
 from cortex.memory.upkeep.patterns import describe, is_pattern, read_type
-from cortex.memory.upkeep.relations import relate
+from cortex.memory.upkeep.relations import judge, relate
 from cortex.memory.upkeep.scores import DAY_MS, FLOOR, MOST, Standing, is_expired, may_be_forgotten, relevance
 from cortex.memory.upkeep.traits import trait_of
 

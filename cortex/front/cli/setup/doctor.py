@@ -26,10 +26,10 @@ from cortex.settings.egress import describe_egress
 from cortex.settings.folders.home import SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.unused import say_unused
 from cortex.system import files, hosts
-from cortex.system.built_from import full_version
 from cortex.system.errors import CortexError
 from cortex.system.folders.mounts import FOREIGN, file_system
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
+from cortex.system.loaded_code import full_version
 from cortex.terms.selection.ignores import NO_GLOB
 
 PYTHON_MIN = (3, 11)

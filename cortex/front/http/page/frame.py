@@ -14,7 +14,6 @@ from starlette.responses import HTMLResponse
 from cortex import __version__
 from cortex.ask.memory import Caller
 from cortex.front.http.access.tokens import Bearer
-from cortex.front.http.page.parts.hidden_texts import HiddenTexts
 from cortex.front.http.projects import Hosted
 from cortex.front.tools import PAGE as PAGE_TOOLS
 from cortex.front.tools import PEOPLE, TOOLS
@@ -23,6 +22,45 @@ from cortex.system.errors import BadRequest
 
 if TYPE_CHECKING:
     import jinja2
+import hashlib
+import hmac
+import re
+import secrets
+from collections import OrderedDict
+
+from cortex.system.errors import NotFound
+
+#: maximum of texts; the oldest is dropped first
+TEXTS_MAX = 4096
+_KEY = re.compile(r"~[0-9a-f]{32}")
+
+
+class HiddenTexts:
+    """Key → text, in memory, until the server ends. Use it in one event loop."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(32)
+        self._texts: OrderedDict[str, str] = OrderedDict()
+
+    def key(self, text: str) -> str:
+        """Return the key of a text, the same for equal texts."""
+        key = "~" + hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()[:32]
+        self._texts[key] = text
+        self._texts.move_to_end(key)
+        if len(self._texts) > TEXTS_MAX:
+            self._texts.popitem(last=False)
+        return key
+
+    def text(self, value: str) -> str:
+        """Return the text behind a key, and any other value itself. Raises NotFound."""
+        if not _KEY.fullmatch(value):
+            return value
+        if value not in self._texts:
+            raise NotFound(
+                "The text of this address is gone: the project is sealed, and the server forgot it."
+            )
+        return self._texts[value]
+
 
 #: nothing is loaded from other servers, no script or style is inline, no site may frame the page
 POLICY = (

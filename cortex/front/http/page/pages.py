@@ -14,8 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from cortex.front.http.access.gate import STATIC
 from cortex.front.http.access.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
-from cortex.front.http.page.frame import HEADERS, Action, View, Visit, address, page, render
-from cortex.front.http.page.parts.hidden_texts import HiddenTexts
+from cortex.front.http.page.frame import HEADERS, Action, HiddenTexts, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import RETRY_S, RequestRefused, json_response, status_of

@@ -21,7 +21,7 @@ from cortex.front.http.page.parts.query_filters import (
     narrow,
     read_filters,
 )
-from cortex.front.text.values import count
+from cortex.front.text.lines import count
 from cortex.query.leaf import whole_words
 from cortex.system.errors import BadRequest
 

@@ -26,8 +26,7 @@ from cortex.memory.text import cut
 from cortex.memory.transcripts.formats.plans import Plan, joined, read_plan
 from cortex.memory.transcripts.intake import IncomingPortion
 from cortex.memory.transcripts.proposing.changed_files import CHANNEL, changed_inside
-from cortex.memory.transcripts.proposing.commands import orders_a_command
-from cortex.memory.transcripts.proposing.pasted_messages import QUOTED, is_pasted
+from cortex.memory.transcripts.proposing.pasted_messages import QUOTED, is_pasted, orders_a_command
 from cortex.settings.folders.branches import Head, head_of, on_branch
 
 #: its kind, its label, and the first word of its topic
