@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.ask.code_notes.note_freshness import LINES_MAX, TextLines
+from cortex.ask.code_notes.places import LINES_MAX, TextLines
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d e", ""]), min_size=1, max_size=12)
 

@@ -12,7 +12,7 @@ import pytest
 
 ROWS, COLUMNS = 10, 40
 #: prints some lines as an answer is printed
-PRINT = "from cortex.front.cli.rendering.answers import paged\nwith paged():\n    print('\\n'.join(['line'] * {count}))"
+PRINT = "from cortex.front.cli.rendering.paging import paged\nwith paged():\n    print('\\n'.join(['line'] * {count}))"
 PAGER = "sed s/^/paged:/"
 
 
@@ -70,14 +70,14 @@ def test_text_longer_than_the_terminal_goes_through_the_pager(count, variables, 
 
 
 def test_a_line_that_is_wider_than_the_terminal_counts_as_the_rows_it_takes():
-    wide = "from cortex.front.cli.rendering.answers import paged\nwith paged():\n    print('x' * {width})"
+    wide = "from cortex.front.cli.rendering.paging import paged\nwith paged():\n    print('x' * {width})"
     assert "paged:" in on_a_terminal(wide.format(width=ROWS * COLUMNS), PAGER=PAGER)
     assert "paged:" not in on_a_terminal(wide.format(width=COLUMNS), PAGER=PAGER)
 
 
 def test_output_before_an_error_is_printed_without_a_pager():
     code = (
-        "from cortex.front.cli.rendering.answers import paged\ntry:\n    with paged():\n        print('before')\n"
+        "from cortex.front.cli.rendering.paging import paged\ntry:\n    with paged():\n        print('before')\n"
         "        raise ValueError\nexcept ValueError:\n    print('after')"
     )
     assert on_a_terminal(code, PAGER=PAGER).splitlines() == ["before", "after"]

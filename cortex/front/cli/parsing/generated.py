@@ -23,7 +23,8 @@ from cortex.front.cli.parsing.command_groups import MEMORY, NAMES, command_name
 from cortex.front.cli.parsing.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.cli.rendering import streams
 from cortex.front.cli.rendering.activity import slow_notice
-from cortex.front.cli.rendering.answers import paged, print_jsonl, print_page
+from cortex.front.cli.rendering.answers import print_jsonl, print_page
+from cortex.front.cli.rendering.paging import paged
 from cortex.front.cli.rendering.render import show_wait
 from cortex.front.cli.rendering.shell_words import (
     OPTIONS,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from cortex.front.cli.rendering.answers import VARIABLE as PAGER
+from cortex.front.cli.rendering.paging import VARIABLE as PAGER
 from cortex.settings.folders.home import REALLY
 from cortex.system.errors import BadRequest
 from cortex.terms.text.suggestions import hint_for
