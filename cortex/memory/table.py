@@ -69,7 +69,7 @@ _NOTES = {
     "read_session": Row("review.note_history:read_session"),
     "search_sessions": Row("transcripts.sessions:search_sessions"),
     "list_sessions": Row("transcripts.sessions:list_sessions"),
-    "past_sessions": _for_people("transcripts.past_sessions:past_sessions", "past-sessions"),
+    "past_sessions": _for_people("transcripts.sessions:past_sessions", "past-sessions"),
     "followed": _for_people("transcripts.sessions:followed", "followed", writes=False),
     "take_session": _for_people("transcripts.sessions:take_session", "take_session"),
     "hand_over": _for_people("transcripts.sessions:bring_up_to_date", "hand_over"),

@@ -111,7 +111,7 @@ ALLOWED = {
     ("cortex.front.project_selection", "self.link.open"): OTHER,
     ("cortex.front.programs.code_library", "self._link.open"): OTHER,
     ("cortex.front.open_projects", "self._own_link.open"): OTHER,
-    ("cortex.front.http.app", "projects.open"): OTHER,
+    ("cortex.front.http.serving", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     ("cortex.front.mcp.transport.bridge", "io.FileIO"): "wraps standard input, which is open already",
     (

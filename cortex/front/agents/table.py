@@ -76,19 +76,27 @@ class Agent:
     name: str
     title: str
     docs: str
-    #: folders that exist only where the agent is installed
-    signs: tuple[str, ...]
-    #: beginnings of the names that it gives itself as a client of MCP, in lower case, words joined
-    #: by "-"; those of UNVERIFIED_CLIENTS come from other programs' lists of clients
-    clients: tuple[str, ...]
     user: Scope | None = None
     project: Scope | None = None
+    #: folders that exist only where the agent is installed; (): that of its own file
+    folders: tuple[str, ...] = ()
+    #: beginnings of the names that it gives itself as a client of MCP, in lower case, words joined
+    #: by "-"; (): its name. Those of UNVERIFIED_CLIENTS come from other programs' lists of clients
+    client_names: tuple[str, ...] = ()
     #: remark for the user
     note: str = ""
     #: whether it starts servers outside of any project, so that its entry must name the project
     placeless: bool = False
     #: its command where that is not its name; "" for none
     program: str | None = None
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        return self.folders or ((os.path.dirname(self.user.server.path),) if self.user else ())
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        return self.client_names or (self.name,)
 
 
 def relocate(path: str) -> str:
@@ -182,8 +190,6 @@ AGENTS = (
         "claude-code",
         "Claude Code",
         "https://code.claude.com/docs/en/mcp",
-        ("~/.claude",),
-        ("claude-code",),
         Scope(
             _mcp_servers_entry("~/.claude.json", _stdio_entry),
             TextFile("~/.claude/CLAUDE.md"),
@@ -196,15 +202,15 @@ AGENTS = (
             ".claude/settings.json",
             TextFile(".claude/agents/cortex.md", _SUBAGENT),
         ),
+        folders=("~/.claude",),
         program="claude",
     ),
     Agent(
         "claude-desktop",
         "Claude Desktop",
         "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
-        ("%/Claude",),
-        ("claude-ai", "claude-desktop"),
         user=Scope(_mcp_servers_entry("%/Claude/claude_desktop_config.json")),
+        client_names=("claude-ai", "claude-desktop"),
         note="it works in no folder: its entry is for the project in which `cortex install` ran last",
         placeless=True,
         program="",
@@ -213,8 +219,6 @@ AGENTS = (
         "cursor",
         "Cursor",
         "https://cursor.com/docs/context/mcp",
-        ("~/.cursor",),
-        ("cursor",),
         Scope(
             _mcp_servers_entry("~/.cursor/mcp.json", _editor_entry),
             subagent=TextFile("~/.cursor/agents/cortex.md", _SUBAGENT),
@@ -229,32 +233,29 @@ AGENTS = (
         "vscode",
         "VS Code (Copilot)",
         "https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
-        ("%/Code/User/workspaceStorage", "~/.vscode/extensions"),
-        ("visual-studio-code", "github-copilot", "copilot"),
         Scope(ServerEntry("%/Code/User/mcp.json", "json", ("servers", NAME), _editor_entry)),
         Scope(
             ServerEntry(".vscode/mcp.json", "json", ("servers", NAME), _editor_entry),
             TextFile(".github/copilot-instructions.md"),
         ),
+        folders=("%/Code/User/workspaceStorage", "~/.vscode/extensions"),
+        client_names=("visual-studio-code", "github-copilot", "copilot"),
         program="code",
     ),
     Agent(
         "copilot",
         "Copilot CLI",
         "https://docs.github.com/en/copilot/how-tos/copilot-cli",
-        ("~/.copilot",),
-        ("github-copilot-developer",),
         Scope(
             _mcp_servers_entry("~/.copilot/mcp-config.json", _copilot_entry),
             TextFile("~/.copilot/copilot-instructions.md"),
         ),
+        client_names=("github-copilot-developer",),
     ),
     Agent(
         "codex",
         "Codex",
         "https://developers.openai.com/codex/mcp",
-        ("~/.codex",),
-        ("codex",),
         Scope(
             ServerEntry("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _codex_entry),
             TextFile("~/.codex/AGENTS.md"),
@@ -268,16 +269,13 @@ AGENTS = (
         "gemini",
         "Gemini CLI",
         "https://geminicli.com/docs/tools/mcp-server/",
-        ("~/.gemini",),
-        ("gemini-cli-mcp-client", "gemini-cli"),
         *_gemini_scopes(".gemini", "GEMINI.md"),
+        client_names=("gemini-cli-mcp-client", "gemini-cli"),
     ),
     Agent(
         "antigravity",
         "Antigravity",
         "https://antigravity.google/docs/mcp",
-        ("~/.gemini/antigravity",),
-        ("antigravity",),
         Scope(_mcp_servers_entry("~/.gemini/antigravity/mcp_config.json")),
         note="it has one entry for all projects: add --project and a path to args where it starts elsewhere",
     ),
@@ -285,8 +283,6 @@ AGENTS = (
         "crush",
         "Crush",
         "https://github.com/charmbracelet/crush",
-        ("~/.config/crush",),
-        ("crush",),
         Scope(ServerEntry("~/.config/crush/crush.json", "json", ("mcp", NAME), _stdio_entry)),
         Scope(ServerEntry(".crush.json", "json", ("mcp", NAME), _stdio_entry), TextFile("AGENTS.md")),
     ),
@@ -294,8 +290,6 @@ AGENTS = (
         "opencode",
         "opencode",
         "https://opencode.ai/docs/mcp-servers/",
-        ("~/.config/opencode",),
-        ("opencode",),
         Scope(
             ServerEntry("~/.config/opencode/opencode.json", "json", ("mcp", NAME), _local_entry),
             TextFile("~/.config/opencode/AGENTS.md"),
@@ -311,8 +305,6 @@ AGENTS = (
         "windsurf",
         "Windsurf",
         "https://docs.windsurf.com/windsurf/cascade/mcp",
-        ("~/.codeium/windsurf",),
-        ("windsurf",),
         Scope(
             _mcp_servers_entry("~/.codeium/windsurf/mcp_config.json"),
             TextFile("~/.codeium/windsurf/memories/global_rules.md"),
@@ -323,8 +315,6 @@ AGENTS = (
         "zed",
         "Zed",
         "https://zed.dev/docs/ai/mcp",
-        ("~/.config/zed",),
-        ("zed",),
         Scope(ServerEntry("~/.config/zed/settings.json", "json", ("context_servers", NAME), _plain_entry)),
         Scope(
             ServerEntry(".zed/settings.json", "json", ("context_servers", NAME), _plain_entry),
@@ -335,32 +325,30 @@ AGENTS = (
         "cline",
         "Cline",
         "https://docs.cline.bot/mcp/adding-and-configuring-servers",
-        ("~/.cline", "%/Code/User/globalStorage/saoudrizwan.claude-dev"),
-        ("cline", "@cline/core"),
         Scope(
             _mcp_servers_entry("~/.cline/data/settings/cline_mcp_settings.json", _auto_approve_entry),
             TextFile("~/.cline/rules/cortex.md", _PLAIN_RULE),
         ),
+        folders=("~/.cline", "%/Code/User/globalStorage/saoudrizwan.claude-dev"),
+        client_names=("cline", "@cline/core"),
     ),
     Agent(
         "kilo",
         "Kilo Code",
         "https://kilo.ai/docs/automate/mcp/using-in-kilo-code",
-        ("~/.config/kilo", "%/Code/User/globalStorage/kilocode.kilo-code"),
-        ("kilo", "kilo-code", "kilocode"),
         Scope(
             ServerEntry("~/.config/kilo/kilo.jsonc", "json", ("mcp", NAME), _local_entry),
             TextFile("~/.config/kilo/AGENTS.md"),
             subagent=TextFile("~/.config/kilo/agents/cortex.md", _MODAL),
         ),
         Scope(ServerEntry(".kilo/kilo.jsonc", "json", ("mcp", NAME), _local_entry), TextFile("AGENTS.md")),
+        folders=("~/.config/kilo", "%/Code/User/globalStorage/kilocode.kilo-code"),
+        client_names=("kilo", "kilo-code", "kilocode"),
     ),
     Agent(
         "roo",
         "Roo Code",
         "https://docs.roocode.com/features/mcp/using-mcp-in-roo",
-        ("%/Code/User/globalStorage/rooveterinaryinc.roo-cline",),
-        ("roo-code", "roo-cline"),
         Scope(
             _mcp_servers_entry(
                 "%/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
@@ -372,26 +360,25 @@ AGENTS = (
             _mcp_servers_entry(".roo/mcp.json", _always_allow_entry),
             TextFile(".roo/rules/cortex.md", _PLAIN_RULE),
         ),
+        folders=("%/Code/User/globalStorage/rooveterinaryinc.roo-cline",),
+        client_names=("roo-code", "roo-cline"),
         program="",
     ),
     Agent(
         "continue",
         "Continue",
         "https://docs.continue.dev/customize/deep-dives/mcp",
-        ("~/.continue",),
-        ("continue-client", "continue-cli-client"),
         Scope(
             ServerEntry("~/.continue/config.yaml", "yaml", ("mcpServers",), _continue_entry),
             TextFile("~/.continue/rules/cortex.md", _PLAIN_RULE),
         ),
+        client_names=("continue-client", "continue-cli-client"),
         program="cn",
     ),
     Agent(
         "amp",
         "Amp",
         "https://ampcode.com/manual#mcp",
-        ("~/.config/amp",),
-        ("amp-mcp-client", "amp"),
         Scope(
             ServerEntry("~/.config/amp/settings.json", "json", ("amp.mcpServers", NAME), _plain_entry),
             TextFile("~/.config/amp/AGENTS.md"),
@@ -400,13 +387,12 @@ AGENTS = (
             ServerEntry(".amp/settings.json", "json", ("amp.mcpServers", NAME), _plain_entry),
             TextFile("AGENTS.md"),
         ),
+        client_names=("amp-mcp-client", "amp"),
     ),
     Agent(
         "goose",
         "Goose",
         "https://block.github.io/goose/docs/getting-started/using-extensions",
-        ("~/.config/goose",),
-        ("goose",),
         Scope(
             ServerEntry("~/.config/goose/config.yaml", "yaml", ("extensions", NAME), _goose_entry),
             TextFile("~/.config/goose/.goosehints"),
@@ -416,49 +402,44 @@ AGENTS = (
         "junie",
         "Junie (JetBrains)",
         "https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html",
-        ("~/.junie",),
-        ("junie",),
         Scope(_mcp_servers_entry("~/.junie/mcp/mcp.json")),
         Scope(_mcp_servers_entry(".junie/mcp/mcp.json"), TextFile(".junie/guidelines.md")),
+        folders=("~/.junie",),
     ),
     Agent(
         "kiro",
         "Kiro",
         "https://kiro.dev/docs/mcp/configuration/",
-        ("~/.kiro",),
-        ("kiro",),
         project=Scope(
             _mcp_servers_entry(".kiro/settings/mcp.json", _auto_approve_entry),
             TextFile(".kiro/steering/cortex.md", _KIRO_RULE),
         ),
+        folders=("~/.kiro",),
         note="it does not pass the open folder to a server in the user's settings",
     ),
     Agent(
         "qwen",
         "Qwen Code",
         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
-        ("~/.qwen",),
-        ("qwen-cli-mcp-client", "qwen-code"),
         *_gemini_scopes(".qwen", "QWEN.md"),
+        client_names=("qwen-cli-mcp-client", "qwen-code"),
     ),
     Agent(
         "trae",
         "Trae",
         "https://docs.trae.ai/ide/add-mcp-servers",
-        ("%/Trae", "~/.trae"),
-        ("trae",),
         Scope(_mcp_servers_entry("%/Trae/User/mcp.json")),
         Scope(_mcp_servers_entry(".trae/mcp.json"), TextFile(".trae/rules/cortex.md", _PLAIN_RULE)),
+        folders=("%/Trae", "~/.trae"),
         note="servers of a project must be enabled in its settings",
     ),
     Agent(
         "warp",
         "Warp",
         "https://docs.warp.dev/agents/capabilities/mcp",
-        ("~/.warp", "%/warp-terminal"),
-        ("warp",),
         Scope(_mcp_servers_entry("~/.warp/.mcp.json")),
         Scope(_mcp_servers_entry(".warp/.mcp.json"), TextFile("AGENTS.md")),
+        folders=("~/.warp", "%/warp-terminal"),
         program="warp-terminal",
     ),
 )

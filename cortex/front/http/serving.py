@@ -8,20 +8,29 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from cortex.front.http.access.gate import Gate
 from cortex.front.http.access.origin_check import ANY, OriginCheck
 from cortex.front.http.access.tokens import Tokens, own_token
-from cortex.front.http.app import make_app
+from cortex.front.http.access.visits import Visits
 from cortex.front.http.connections import make_settings
 from cortex.front.http.local_socket import HOSTS, listening
-from cortex.front.http.metrics import Metrics
+from cortex.front.http.metrics import Indexes, Metrics
+from cortex.front.http.page.pages import Pages, failure_page, refusal_page
 from cortex.front.http.projects import Projects
+from cortex.front.http.replies import answers_of
+from cortex.front.http.routes.calls import Routes
+from cortex.front.http.routes.events import Events
+from cortex.front.http.routes.mcp import McpRoutes
+from cortex.front.http.routes.openapi import OpenApiRoutes
 from cortex.front.http.server_records import record_url
 from cortex.front.http.tcp_port import BACKLOG, HOST, PORT, bind, listen, say_holder
 from cortex.settings.config import Config
@@ -29,6 +38,52 @@ from cortex.settings.folders.home import SSE_PORT, is_loopback
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, Misconfigured
 from ipc.lifeline import watch_life_line
+
+#: minimum of bytes of a compressed answer: a smaller one fits into a packet or two
+COMPRESSED_FROM_BYTES = 2048
+#: compression level: the best (9) takes twice the time and saves 2 % of the bytes
+COMPRESSION = 4
+
+
+def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens, connections_max: int) -> Gate:
+    """Make the ASGI application for `projects`. Make and use it in one event loop."""
+
+    @contextlib.asynccontextmanager
+    async def life(_app: Starlette) -> AsyncIterator[None]:
+        async with projects.open():
+            yield
+
+    visits = Visits()
+    route_groups: Any = (
+        Routes(projects),
+        McpRoutes(projects),
+        Events(projects),
+        OpenApiRoutes(projects),
+        Pages(projects, visits, origin_check.scheme),
+    )
+    app = Starlette(
+        routes=[route for group in route_groups for route in group.all()],
+        lifespan=life,
+        exception_handlers=answers_of(failure_page),
+        middleware=[
+            Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=COMPRESSION)
+        ],
+    )
+    app.router.redirect_slashes = False
+    gate = Gate(app, origin_check, tokens, visits, refusal_page, connections_max=connections_max)
+    first = next(iter(projects.values()))
+    first.metrics.watch(
+        Indexes(
+            {name: hosted.freshness for name, hosted in projects.items()},
+            lambda: {
+                "answering": gate.answering,
+                "waiting": gate.waiting.total(),
+                "streaming": gate.streams.total(),
+            },
+        )
+    )
+    return gate
+
 
 SSE = 37778
 #: maximum of connections: more than the gate admits requests and streams of one token; half of
