@@ -15,6 +15,7 @@ from cortex.embedders import open_apart
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Note
 from cortex.memory.serving import MemoryWorker
+from cortex.memory.store.tables import VERSION
 from cortex.memory.team.postgresql import Server
 from cortex.memory.team.server_address import server_of
 from cortex.memory.upkeep import fading
@@ -462,6 +463,29 @@ def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path, serv
         connection.execute(text("UPDATE cortex.alembic_version SET version_num = '9999'"))
     with pytest.raises(Misconfigured, match="newer Cortex"):
         open_library(tmp_path / "a", address)
+
+
+def test_an_older_store_gets_the_tables_columns_and_indexes_that_it_lacks(tmp_path, server, address):
+    with open_library(tmp_path / "a", address) as library:
+        library.store("Fact: it was here before")
+    name = address.partition("@/")[2].partition("?")[0]
+    with server.connection(name) as connection:
+        for statement in (
+            "ALTER TABLE cortex.note DROP COLUMN topic",
+            "DROP INDEX cortex.note_by_type",
+            "DROP TABLE cortex.candidate",
+            "UPDATE cortex.alembic_version SET version_num = '0006'",
+        ):
+            connection.execute(text(statement))
+    with open_library(tmp_path / "a", address) as library:
+        assert library.stats()["node_count"] == 1
+        assert library.store("Port 5433 is the database's", topic="database port")["number"] == 2
+    indexes = text("SELECT indexname FROM pg_indexes WHERE schemaname = 'cortex'")
+    with server.connection(name) as connection:
+        names = set(connection.execute(indexes).scalars())
+        version = connection.execute(text("SELECT version_num FROM cortex.alembic_version")).scalar()
+    assert {"note_by_topic", "note_by_type", "candidate_by_hash"} <= names
+    assert version == VERSION
 
 
 def test_machines_that_open_an_empty_place_at_once_make_one_store(tmp_path, server):

@@ -228,6 +228,7 @@ def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(data):
         Store(data)
 
 
+@pytest.mark.of_the_file
 def test_a_migrated_store_has_exactly_the_tables_of_a_new_one(data, tmp_path):
     (older := tmp_path / "older").mkdir(mode=0o700)
     with sqlite3.connect(older / NAME) as connection:
@@ -260,6 +261,7 @@ def tables_in(folder):
         }
 
 
+@pytest.mark.of_the_file
 def test_a_change_of_the_tables_raises_their_version(data):
     golden = STORES / f"tables-{VERSION}.txt"
     lines = "".join(f"{name}: {parts}\n" for name, parts in sorted(tables_in(data).items()))
