@@ -12,22 +12,9 @@ import orjson
 #: operations that follow the edges forwards: each result is the end of a reference
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: keys that are copied unchanged
-_COPIED_KEYS = (
-    "of",
-    "more_sites",
-    "via",
-    "given",
-    "step",
-    "edge",
-    "confidence",
-    "impact_type",
-    "severity",
-    "alternatives",
-    "handlers",
-    "computed",
-    "mounted",
-    "requests",
-    "test",
+_COPIED_KEYS = tuple(
+    "of more_sites via given step edge confidence impact_type severity alternatives handlers computed mounted "
+    "requests test".split()
 )
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a line of code; longer ones are cut
