@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from cortex.system.errors import BadRequest
+from cortex.terms.bounds import check_between
 
 #: prefix of a tool's operation in the memory worker
 PREFIX = "observation."
@@ -36,8 +36,8 @@ class Between:
 
     def read(self, name: str, value: float) -> float:
         """The value within the bounds. Raises BadRequest for one outside, if `strict`."""
-        if self.strict and not self.least <= value <= self.most:
-            raise BadRequest(f"{name} is {value}; it must be between {self.least} and {self.most}.")
+        if self.strict:
+            check_between(name, value, self.least, self.most)
         return min(self.most, max(self.least, value))
 
 

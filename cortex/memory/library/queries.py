@@ -18,7 +18,7 @@ from cortex.memory.review.disputes import mark_disputed
 from cortex.memory.store.note_store import STATES
 from cortex.memory.times import format_optional, read_end, read_moment
 from cortex.system.errors import BadRequest
-from cortex.terms.bounds import check_page
+from cortex.terms.bounds import check_between, check_page
 
 #: changes in one answer
 CHANGES = 1_000
@@ -87,8 +87,7 @@ class Queries(View):
         BadRequest for numbers out of range.
         """
         for name, value in {"before": before, "after": after}.items():
-            if not 0 <= value <= LIMIT_MAX:
-                raise BadRequest(f"{name} is {value}; it must be between 0 and {LIMIT_MAX}.")
+            check_between(name, value, 0, LIMIT_MAX)
         check_page(limit, LIMIT_MAX, offset)
         self.memory.follow()
         selection = replace(
@@ -107,8 +106,7 @@ class Queries(View):
         self, node_id: str | int, *, depth: int = 2, direction: Direction = "both"
     ) -> dict[str, Any]:
         """The notes within `depth` steps, and their edges. Raises BadRequest and NotFound."""
-        if not 1 <= depth <= DEPTH_MAX:
-            raise BadRequest(f"depth is {depth}; it must be between 1 and {DEPTH_MAX}.")
+        check_between("depth", depth, 1, DEPTH_MAX)
         if direction not in ("outgoing", "incoming", "both"):
             raise BadRequest(f"direction is {direction!r}; it is outgoing, incoming or both.")
         start = self.memory.store.need(node_id)
@@ -122,8 +120,7 @@ class Queries(View):
         """{"briefing": Markdown}: the notes to read before work begins, in at most `tokens` tokens.
         Raises BadRequest.
         """
-        if not TOKENS_MIN <= tokens <= TOKENS_MAX:
-            raise BadRequest(f"tokens is {tokens}; it must be between {TOKENS_MIN} and {TOKENS_MAX}.")
+        check_between("tokens", tokens, TOKENS_MIN, TOKENS_MAX)
         self.memory.follow()
         selection = Selection(project=self.project, elsewhere=self.elsewhere())
         briefing = brief(self.memory, selection, agent_id, self.memory.now(), compact=compact, tokens=tokens)

@@ -16,7 +16,7 @@ from cortex.memory.note import Note
 from cortex.memory.store.census import visible_to
 from cortex.memory.store.records import Records
 from cortex.memory.store.tables import NOTE
-from cortex.system.errors import BadRequest
+from cortex.terms.bounds import check_page
 
 #: trusts of notes that wait for a person
 WAITING = ("import", "other")
@@ -31,8 +31,7 @@ def waiting(library: Library, *, limit: int = LISTED_MAX, offset: int = 0) -> di
     "number", "kind", "title", "trust", "agent", "from"}], "count", "next_offset" if there are
     more}.
     """
-    if not (1 <= limit <= LISTED_MAX and offset >= 0):
-        raise BadRequest(f"limit must be between 1 and {LISTED_MAX}, and offset 0 or more.")
+    check_page(limit, LISTED_MAX, offset)
     condition = _condition(library)
     page = select(NOTE.c.number).where(condition).order_by(NOTE.c.number.desc()).limit(limit).offset(offset)
     with library.memory.store.database.read() as connection:

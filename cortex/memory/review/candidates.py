@@ -23,7 +23,8 @@ from cortex.memory.text import cut
 from cortex.memory.times import format_optional
 from cortex.memory.transcripts.proposing.pasted_messages import holds_command_or_address
 from cortex.memory.transcripts.proposing.proposals import KEPT_MS, Proposal
-from cortex.system.errors import BadRequest, NotFound
+from cortex.system.errors import NotFound
+from cortex.terms.bounds import check_page
 
 #: candidates in one answer to a person, and to an agent; characters of one for an agent
 LISTED_MAX, AGENT_MAX, AGENT_CHARS = 100, 5, 200
@@ -57,8 +58,7 @@ def list_candidates(library: Library, *, limit: int = LISTED_MAX, offset: int = 
     "next_offset" if there are more}. An agent gets at most five, cut to 200 characters, and none
     with a command or an address: "withheld" counts these.
     """
-    if not (1 <= limit <= LISTED_MAX and offset >= 0):
-        raise BadRequest(f"limit must be between 1 and {LISTED_MAX}, and offset 0 or more.")
+    check_page(limit, LISTED_MAX, offset)
     with library.memory.store.database.read() as connection:
         rows = _rows(connection, library)
     is_agent = library.source.channel == AGENTS

@@ -17,7 +17,7 @@ from cortex.memory.store.records import MANY
 from cortex.memory.store.rows import note_of_revision
 from cortex.memory.store.tables import EXCHANGE, NOTE, OPERATION, SESSION
 from cortex.memory.times import format_moment, format_optional
-from cortex.system.errors import BadRequest, NotFound
+from cortex.system.errors import NotFound
 from cortex.terms.bounds import check_page
 
 #: the newest operations that are searched for those of a note or a project; the most rows of an
@@ -186,8 +186,7 @@ def read_session(library: Library, *, session_id: str, offset: int = 0, limit: i
     [{"exchange", "at", "asked", "said", "tools", "files", "truncated"}], "notes": those made from
     it, "next_offset" if there are more}. Raises NotFound, and BadRequest for numbers out of range.
     """
-    if not (1 <= limit <= EXCHANGES_MAX and offset >= 0):
-        raise BadRequest(f"limit must be between 1 and {EXCHANGES_MAX}, and offset 0 or more.")
+    check_page(limit, EXCHANGES_MAX, offset)
     is_session = or_(SESSION.c.id == session_id, SESSION.c.source_id == session_id)
     projects = library.memory.projects.all_of(library.project)
     query = select(SESSION).where(is_session, *([SESSION.c.project.in_(projects)] if any(projects) else []))
