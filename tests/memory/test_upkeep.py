@@ -195,6 +195,7 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
     if driver.key:
         pytest.importorskip("sqlcipher3")
     files.make_private(data)
+    files.replace(data / NAME, b"")
     statements = (Path(__file__).parent / "stores" / "version-0001.sql").read_text(encoding="utf-8")
     with driver.connected(data / NAME) as connection:
         connection.executescript(statements)
