@@ -26,6 +26,7 @@ from cortex.graph.resolution.types.conversions import (
     ELEMENTS,
     FREE_TYPE,
     MACRO_TEXT,
+    NUMBERS,
     UNDECIDED,
     WIDE_TEXT,
     bare_cpp_type,
@@ -167,6 +168,7 @@ def fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
 
 
 def outside_type(chain: str) -> str:
-    """Return the type of a library's function or container."""
+    """Return the type of a library's function, of a container, or of a number, `unsigned(1)`."""
     name = chain.rpartition(".")[2]
-    return _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")
+    number = bare_cpp_type(name)
+    return number if number in NUMBERS else _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")

@@ -16,7 +16,7 @@ _WIDTHS = {
     **dict.fromkeys("size_t uint64_t uintptr_t size_type".split(), "unsigned long"),
 }
 _INTEGERS = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool"})
-_NUMBERS = _INTEGERS | {"double", "float"}
+NUMBERS = _INTEGERS | {"double", "float"}
 #: string types, which also accept a literal
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
 #: a type that the code names for its characters, `char_t`, `TCHAR`
@@ -72,17 +72,17 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
     if wanted.rstrip("*") == FREE_TYPE:  # before any conversion
         return 0.5 if wanted.endswith("*") else _OF_TEMPLATE
     if actual == "fn":
-        return None if wanted in _NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
+        return None if wanted in NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
     if actual == "null":
-        return 0.5 if wanted.endswith("*") else None if wanted in _NUMBERS or wanted in _TEXTS else 0.0
-    if actual in _NUMBERS:
-        if wanted in _NUMBERS:
+        return 0.5 if wanted.endswith("*") else None if wanted in NUMBERS or wanted in _TEXTS else 0.0
+    if actual in NUMBERS:
+        if wanted in NUMBERS:
             return 2.0 if actual in _INTEGERS and wanted in _INTEGERS else 1.0
         if wanted.rstrip("*") == actual:
             return 4.0  # a pointer to it
         return None if wanted in _TEXTS or wanted.endswith("*") or wanted == "fn" else 0.0
     if actual == "wchar_t*":
-        return None if wanted == "char*" or wanted in _NUMBERS - {"bool"} or wanted in _TEXTS else 0.0
+        return None if wanted == "char*" or wanted in NUMBERS - {"bool"} or wanted in _TEXTS else 0.0
     if actual == "char*":
         return (
             2.0
@@ -90,14 +90,14 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
             else 1.0
             if wanted in ("bool", "void*")
             else None
-            if wanted in _NUMBERS or wanted == "wchar_t*"
+            if wanted in NUMBERS or wanted == "wchar_t*"
             else 0.0
         )
     if actual in _TEXTS:
         if wanted.rstrip("*") in _TEXTS:
             return 4.0 if wanted.rstrip("*") == actual else 2.0
-        return None if wanted in _NUMBERS or wanted.endswith("*") else 0.0
-    if wanted in _NUMBERS or wanted in _TEXTS or wanted == "fn":
+        return None if wanted in NUMBERS or wanted.endswith("*") else 0.0
+    if wanted in NUMBERS or wanted in _TEXTS or wanted == "fn":
         return 0.0
     if wanted.rstrip("*") == actual.rstrip("*"):
         return 4.0
