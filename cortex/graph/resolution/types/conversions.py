@@ -15,7 +15,9 @@ _WIDTHS = {
     **dict.fromkeys("long int64_t ptrdiff_t ssize_t intptr_t off_t".split(), "long"),
     **dict.fromkeys("size_t uint64_t uintptr_t size_type".split(), "unsigned long"),
 }
-_INTEGERS = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool"})
+_INTEGERS = frozenset(
+    {"int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "char", "bool"}
+)
 NUMBERS = _INTEGERS | {"double", "float"}
 #: string types, which also accept a literal
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
@@ -53,13 +55,11 @@ def bare_cpp_type(text: str) -> str:
         return ""
     name = words[-1].rpartition("::")[2].rpartition(".")[2]
     if "long" in words or "short" in words or "unsigned" in words:
-        wide = "long" in words and "double" not in words
-        name = ("unsigned" if "unsigned" in words else "") + (" long" if wide else "") or "int"
-        if "char" in words:
-            name = "char"
+        kind = next((word for word in ("char", "double") if word in words), "")
+        name = kind or " ".join(word for word in sorted(words)[::-1] if word in ("unsigned", "long")) or "int"
     if "char" in name.lower() and _CHARACTER.fullmatch(name):
         name = "char"
-    return _WIDTHS.get(name, name).strip() + stars
+    return _WIDTHS.get(name, name) + stars
 
 
 def cpp_fit(wanted: str, actual: str) -> float | None:
