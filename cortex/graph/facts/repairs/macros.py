@@ -138,7 +138,7 @@ _TEST = re.compile(
 
 #: a struct whose head is a macro's call, `TEST_GROUP(Disk) {`, `SHOP_TYPE(Disk, Base) {`
 _STRUCT = re.compile(
-    r"(?m)^(?P<indent>[ \t]*)(?P<macro>[A-Z][A-Z0-9_]+)\((?P<name>[A-Za-z_]\w*)(?P<base>[ \t]*,[ \t]*[\w:]+)?\)(?=\s*\{)"
+    r"\n(?P<indent>[ \t]*)(?P<macro>[A-Z][A-Z0-9_]+)\((?P<name>[A-Za-z_]\w*)(?P<base>[ \t]*,[ \t]*[\w:]+)?\)(?=\s*\{)"
 )
 #: begins such a struct; ends its name if tests have its members: the tested class may have the name
 _STRUCT_HEAD, GROUP = "struct ", "Tests"
@@ -211,9 +211,9 @@ def _open_struct(match: re.Match[str]) -> str:
     end = text.find(f"\n{indent}}}", match.end()) + len(indent) + 2
     ending = GROUP if "TEST" in match["macro"] else ""
     name = f"{match['name']}{ending}{(match['base'] or '').replace(',', ':')}"
-    width = len(match[0]) - len(indent + _STRUCT_HEAD)
+    width = len(match[0]) - len(f"\n{indent}{_STRUCT_HEAD}")
     fits = text[end : end + 1] == ";" and len(name) <= width
-    return f"{indent}{_STRUCT_HEAD}{name.rjust(width)}" if fits else match[0]
+    return f"\n{indent}{_STRUCT_HEAD}{name.rjust(width)}" if fits else match[0]
 
 
 def _comment_above(text: str, at: int) -> int:
