@@ -43,6 +43,12 @@ CASES = {
         },
         {7: {"put"}, 8: {"put~2"}, 9: {"put~3"}},
     ),
+    "a variable named like a number's type": (
+        {
+            "a.cpp": "void put(int n) {}\nvoid put(const char* text) {}\nvoid run(unsigned byte) {\n  put(byte + 1);\n  put(2 * 3);\n}\n"
+        },
+        {4: {"put|put~2"}, 5: {"put"}},
+    ),
     "a number by its type's name": (
         {
             "a.cpp": (
