@@ -160,10 +160,10 @@ def parameter_types(
     ]
     if not free_names:
         return types
-    given = dict[str, str]()
+    deduced = dict[str, str]()
     for at, (parameter, name, actual) in enumerate(zip(parameters, types, arguments, strict=False)):
-        known = name in free_names and not parameter.type.startswith(MANY) and actual not in ("", "fn")
-        if known and given.setdefault(name, actual) != actual:
+        is_typed = name in free_names and not parameter.type.startswith(MANY) and actual not in ("", "fn")
+        if is_typed and deduced.setdefault(name, actual) != actual:
             types[at] = _CONFLICT
     return [
         FREE_TYPE + name[len(bare) :] if (bare := name.rstrip("*")) in free_names else name for name in types
