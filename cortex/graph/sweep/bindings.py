@@ -48,12 +48,18 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
         elif name.startswith("self.") and sweep.rules.file_fields and sweep.stack[-1].index < 0:
             sweep.add_binding(name, value_of(captures, sweep.syntax), node, end_of_tests(node))
         else:
-            value = sweep.comments.type_of(node, value_of(captures, sweep.syntax))
+            value = _array_type(node, sweep.comments.type_of(node, value_of(captures, sweep.syntax)))
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
             if sweep.syntax.pointers and _may_be_pointer(sweep, node, captures):
                 sweep.add_binding(POINTER + name, value, node)
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
+
+
+def _array_type(name: Node, value: str) -> str:
+    """Return the type of C++'s `std::vector<Disk> disks[2]`, whose elements are containers."""
+    is_array = value[-1:] == ">" and name.parent is not None and name.parent.type == "array_declarator"
+    return f":std::array<{value[1:]}>" if is_array else value
 
 
 def _may_be_pointer(sweep: Sweep, node: Node, captures: Captures) -> bool:

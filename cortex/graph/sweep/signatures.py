@@ -81,11 +81,12 @@ def read_result(sweep: Sweep, node: Node) -> None:
 
 
 def read_alias(sweep: Sweep, node: Node) -> None:
-    """Read Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s aliases of containers and
-    iterators.
+    """Read Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s aliases of containers,
+    iterators and numbers.
     """
     text = text_of(node)
     holds = any(name.endswith("*") for name in alternatives(text)) or text.endswith("iterator")
+    holds = holds or node.type in ("primitive_type", "sized_type_specifier")
     if sweep.rules.function_aliases or holds:
         sweep.opened[-1].returns = f":{text}"[:TYPE_CHARS_MAX]
 

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import (
     HOLD_ARGUMENTS,
+    LITERAL,
     PLAIN_CALL,
     UNKNOWN,
     arguments_of,
@@ -179,6 +180,6 @@ def _operator_type(node: Node, syntax: Syntax, depth: int) -> str:
     sides = [describe_argument(side, syntax, depth + 1) for side in node.named_children[:2]]
     if "#String" in sides:
         return "#String"
-    if all(side.lstrip("#") in WIDENING for side in sides) and len(sides) == 2:
+    if all(side[:1] == LITERAL and side[1:] in WIDENING for side in sides) and len(sides) == 2:
         return max((*sides, "#int"), key=lambda side: WIDENING.index(side[1:]))
     return UNKNOWN

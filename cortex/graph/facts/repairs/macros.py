@@ -136,6 +136,13 @@ _TEST = re.compile(
     r"\"(?P<name>[^\"\\\n]*)\"(?P<rest>(?:[^(){};\"]|\"(?:\\.|[^\"\\\n])*\")*)(?P<end>\)\s*\{)"
 )
 
+#: a struct whose head is a macro's call, `TEST_GROUP(Disk) {`, `SHOP_TYPE(Disk, Base) {`
+_STRUCT = re.compile(
+    r"\n(?P<indent>[ \t]*)(?P<macro>[A-Z][A-Z0-9_]+)\((?P<name>[A-Za-z_]\w*)(?P<base>[ \t]*,[ \t]*[\w:]+)?\)(?=\s*\{)"
+)
+#: begins such a struct; ends its name if tests have its members: the tested class may have the name
+_STRUCT_HEAD, GROUP = "struct ", "Tests"
+
 #: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
 #: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
 #: word of each annotation in `after`
@@ -176,6 +183,8 @@ def unmark(text: str) -> str:
     """
     if "METHOD" in text or "FIXTURE" in text:
         text = _TEST.sub(_name_test, text)
+    if "};" in text:
+        text = _STRUCT.sub(_open_struct, text)
     if "namespace" in text and (spaces := dict(reversed(_SPACES.findall(text)))):
         text = re.sub(rf"(?m)^[ \t]*({'|'.join(spaces)})[ \t]*$", lambda match: spaces[match[1]], text)
     parts: list[str] = []
@@ -192,6 +201,19 @@ def _name_test(match: re.Match[str]) -> str:
     name = re.sub(r"\W", "_", match["name"])
     rest = _NO_NEWLINE.sub(" ", match["rest"])
     return f"{match['head']}{match['fixture']}{match['gap']}_{name} {rest}{match['end']}"
+
+
+def _open_struct(match: re.Match[str]) -> str:
+    """Return a struct's head in place of a macro's call, if the braces after it end as a struct's
+    do: `TEST_GROUP(Disk)` becomes `struct DiskTests`.
+    """
+    text, indent = match.string, match["indent"]
+    end = text.find(f"\n{indent}}}", match.end()) + len(indent) + 2
+    ending = GROUP if "TEST" in match["macro"] else ""
+    name = f"{match['name']}{ending}{(match['base'] or '').replace(',', ':')}"
+    width = len(match[0]) - len(f"\n{indent}{_STRUCT_HEAD}")
+    fits = text[end : end + 1] == ";" and len(name) <= width
+    return f"\n{indent}{_STRUCT_HEAD}{name.rjust(width)}" if fits else match[0]
 
 
 def _comment_above(text: str, at: int) -> int:

@@ -12,9 +12,9 @@
 (preproc_function_def value: (_) @macro.body)
 
 (function_definition type: (_) @returns)
-(parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (pointer_declarator (identifier) @param.name) (pointer_declarator (pointer_declarator (identifier) @param.name)) (array_declarator (identifier) @param.name)])
-(field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (array_declarator (field_identifier) @bind.name)])
-(declaration type: (_) @bind.type declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (array_declarator (identifier) @bind.name)
+(parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (pointer_declarator (identifier) @param.name) (pointer_declarator (pointer_declarator (identifier) @param.name)) (array_declarator declarator: (identifier) @param.name)])
+(field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (array_declarator declarator: (field_identifier) @bind.name)])
+(declaration type: (_) @bind.type declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (array_declarator declarator: (identifier) @bind.name)
   (init_declarator declarator: (identifier) @bind.name) (init_declarator declarator: (pointer_declarator (identifier) @bind.name))])
 
 (compound_statement) @block

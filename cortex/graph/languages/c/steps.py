@@ -26,6 +26,7 @@ from cortex.graph.resolution.types.conversions import (
     ELEMENTS,
     FREE_TYPE,
     MACRO_TEXT,
+    NUMBERS,
     UNDECIDED,
     WIDE_TEXT,
     bare_cpp_type,
@@ -45,6 +46,8 @@ _LITERALS_OF_CPP = {
     WIDE_TEXT: "wchar_t*",
     MACRO_TEXT: f"{LIKELY}char*",
 }
+#: the type of a parameter that takes no argument
+_CONFLICT = "?"
 _GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
 
 
@@ -146,13 +149,22 @@ def literal_type(name: str) -> str:
 
 
 def parameter_types(
-    overloads: Overloads, ref: Ref, parameters: Sequence[Parameter], _arguments: Sequence[str]
+    overloads: Overloads, ref: Ref, parameters: Sequence[Parameter], arguments: Sequence[str]
 ) -> list[str]:
-    """Return the plain types of parameters, `T` for those of a template."""
+    """Return the plain types of parameters, `T` for those of a template; one that takes no argument
+    where two arguments give a template's parameter different types.
+    """
     free_names = overloads.type_parameters(ref)
     types = [
         bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT)) for parameter in parameters
     ]
+    if not free_names:
+        return types
+    deduced = dict[str, str]()
+    for at, (parameter, name, actual) in enumerate(zip(parameters, types, arguments, strict=False)):
+        is_typed = name in free_names and not parameter.type.startswith(MANY) and actual not in ("", "fn")
+        if is_typed and deduced.setdefault(name, actual) != actual:
+            types[at] = _CONFLICT
     return [
         FREE_TYPE + name[len(bare) :] if (bare := name.rstrip("*")) in free_names else name for name in types
     ]
@@ -160,13 +172,35 @@ def parameter_types(
 
 def fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
     """Return the fit of an argument's type, by conversions or by supertypes of the project."""
+    if wanted == _CONFLICT:
+        return None
     converted = cpp_fit(wanted, actual)
+    if not converted and (wanted in NUMBERS or actual in NUMBERS):
+        if actual in NUMBERS and _is_enum(overloads, wanted):
+            return None
+        converted = cpp_fit(_number_of(overloads, wanted), _number_of(overloads, actual))
     if converted != UNDECIDED:
         return converted
     return overloads.supertype_fit(wanted.rstrip("*"), actual.rstrip("*"))
 
 
+def _number_of(overloads: Overloads, name: str) -> str:
+    """Return the number that a type of the project is another name for; others as they are."""
+    alias = overloads.project_type(name) if name.isidentifier() and name not in NUMBERS else None
+    number = plain_type(overloads.project.definition(alias).returns.lstrip(":")) if alias else ""
+    return number if number in NUMBERS else name
+
+
+def _is_enum(overloads: Overloads, name: str) -> bool:
+    ref = overloads.project_type(name) if name.isidentifier() else None
+    definition = overloads.project.definition(ref) if ref else None
+    return (
+        definition is not None and definition.kind == "type" and not (definition.bases or definition.returns)
+    )
+
+
 def outside_type(chain: str) -> str:
-    """Return the type of a library's function or container."""
+    """Return the type of a library's function, of a container, or of a number, `unsigned(1)`."""
     name = chain.rpartition(".")[2]
-    return _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")
+    number = bare_cpp_type(name)
+    return number if number in NUMBERS else _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")

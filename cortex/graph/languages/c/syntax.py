@@ -68,12 +68,15 @@ def pointee_chain(node: Node, syntax: Syntax, depth: int) -> str | None:
 
 
 def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the type of a number by its ending, of a text, of `TEXT("…")`, and of `&x`."""
+    """Return the type of a number by its ending, of a text, `TEXT("…")`, `int(x)` and `&x`."""
     if node.type == "number_literal":
         return f"#{_number_type(text_of(node).lower())}"
     if node.type in _TEXTS:
         return f"#{WIDE_TEXT}" if text_of(node)[0] in "LuU" else None
     if node.type == "call_expression":
+        function = child_of(node, "function")
+        if function is not None and function.type == "primitive_type":
+            return f":{text_of(function)}"
         return f"#{MACRO_TEXT}" if _is_text_macro(node) else None
     if node.type == "pointer_expression" and node.children[0].type == "&":
         chain = chain_of(child_of(node, "argument"), syntax, depth + 1)
@@ -93,9 +96,8 @@ def _number_type(text: str) -> str:
     if "." in text or ("e" in text and not text.startswith("0x")):
         return "float" if text.endswith("f") else "double"
     ending = text[-3:].lstrip("0123456789abcdefx'")
-    if "l" in ending or "z" in ending:
-        return "unsigned long" if "u" in ending else "long"
-    return "unsigned" if "u" in ending else "int"
+    words = ["unsigned"] * ("u" in ending) + ["long"] * (ending.count("l") or "z" in ending)
+    return " ".join(words) or "int"
 
 
 def parameter_type(name: Node, declared: str) -> str:

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.expressions import labels
 from cortex.graph.facts.expressions.chains import union_chains
-from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, PLATFORM, SPECIALIZED, TYPE_ONLY, Reference
+from cortex.graph.facts.facts import (
+    CALLED,
+    DEFAULT,
+    HOLDER,
+    LABELS,
+    PLATFORM,
+    SPECIALIZED,
+    TYPE_ONLY,
+    Reference,
+)
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
 from cortex.graph.resolution.calling.extensions import add_platform_variants, signature_shape
@@ -147,7 +156,9 @@ class Targets:
             return signature_shape(self._project, ref)
         definition = self._project.definition(ref)
         types = (
-            () if self._rules.untyped_twins else tuple(parameter.type for parameter in definition.parameters)
+            ()
+            if self._rules.untyped_twins
+            else tuple(parameter.type.removesuffix(DEFAULT) for parameter in definition.parameters)
         )
         label_flags = tuple(flag for flag in definition.flags if flag.startswith(LABELS))
         return (

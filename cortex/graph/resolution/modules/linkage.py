@@ -23,6 +23,7 @@ def linked_definitions(project: Project, refs: list[Ref], path: str) -> list[Ref
 
     Without other files' internal definitions, and without files that this one does not include. For
     `unix/y.c` the nearest is `unix/x.c`; for a file above them both `unix/x.c` and `win/x.c` count.
+    Overloads of C++ hide none with other parameters.
     """
     visible = [ref for ref in refs if not _is_private(project, ref)]
     if len(visible) < len(refs):
@@ -31,11 +32,12 @@ def linked_definitions(project: Project, refs: list[Ref], path: str) -> list[Ref
     if len(visible) < 2:
         return visible
     visible = reachable_definitions(project, visible, path)
-    types = [ref for ref in visible if project.definition(ref).kind in TYPE_KINDS]
-    return [
-        *nearest_definitions(types, path),
-        *nearest_definitions([ref for ref in visible if ref not in types], path),
-    ]
+    groups: dict[tuple[str, ...], list[Ref]] = {}
+    for ref in visible:
+        is_type = project.definition(ref).kind in TYPE_KINDS
+        overloads = project.rules(ref[0]).overloads and not is_type
+        groups.setdefault(_shape(project, ref) if overloads else ("type",) * is_type, []).append(ref)
+    return [ref for group in groups.values() for ref in nearest_definitions(group, path)]
 
 
 def reachable_definitions(project: Project, refs: list[Ref], path: str) -> list[Ref]:

@@ -15,8 +15,10 @@ _WIDTHS = {
     **dict.fromkeys("long int64_t ptrdiff_t ssize_t intptr_t off_t".split(), "long"),
     **dict.fromkeys("size_t uint64_t uintptr_t size_type".split(), "unsigned long"),
 }
-_INTEGERS = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool"})
-_NUMBERS = _INTEGERS | {"double", "float"}
+_INTEGERS = frozenset(
+    {"int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "char", "bool"}
+)
+NUMBERS = _INTEGERS | {"double", "float"}
 #: string types, which also accept a literal
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
 #: a type that the code names for its characters, `char_t`, `TCHAR`
@@ -53,13 +55,11 @@ def bare_cpp_type(text: str) -> str:
         return ""
     name = words[-1].rpartition("::")[2].rpartition(".")[2]
     if "long" in words or "short" in words or "unsigned" in words:
-        wide = "long" in words and "double" not in words
-        name = ("unsigned" if "unsigned" in words else "") + (" long" if wide else "") or "int"
-        if "char" in words:
-            name = "char"
+        kind = next((word for word in ("char", "double") if word in words), "")
+        name = kind or " ".join(word for word in sorted(words)[::-1] if word in ("unsigned", "long")) or "int"
     if "char" in name.lower() and _CHARACTER.fullmatch(name):
         name = "char"
-    return _WIDTHS.get(name, name).strip() + stars
+    return _WIDTHS.get(name, name) + stars
 
 
 def cpp_fit(wanted: str, actual: str) -> float | None:
@@ -72,17 +72,17 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
     if wanted.rstrip("*") == FREE_TYPE:  # before any conversion
         return 0.5 if wanted.endswith("*") else _OF_TEMPLATE
     if actual == "fn":
-        return None if wanted in _NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
+        return None if wanted in NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
     if actual == "null":
-        return 0.5 if wanted.endswith("*") else None if wanted in _NUMBERS or wanted in _TEXTS else 0.0
-    if actual in _NUMBERS:
-        if wanted in _NUMBERS:
+        return 0.5 if wanted.endswith("*") else None if wanted in NUMBERS or wanted in _TEXTS else 0.0
+    if actual in NUMBERS:
+        if wanted in NUMBERS:
             return 2.0 if actual in _INTEGERS and wanted in _INTEGERS else 1.0
         if wanted.rstrip("*") == actual:
             return 4.0  # a pointer to it
         return None if wanted in _TEXTS or wanted.endswith("*") or wanted == "fn" else 0.0
     if actual == "wchar_t*":
-        return None if wanted == "char*" or wanted in _NUMBERS - {"bool"} or wanted in _TEXTS else 0.0
+        return None if wanted == "char*" or wanted in NUMBERS - {"bool"} or wanted in _TEXTS else 0.0
     if actual == "char*":
         return (
             2.0
@@ -90,14 +90,14 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
             else 1.0
             if wanted in ("bool", "void*")
             else None
-            if wanted in _NUMBERS or wanted == "wchar_t*"
+            if wanted in NUMBERS or wanted == "wchar_t*"
             else 0.0
         )
     if actual in _TEXTS:
         if wanted.rstrip("*") in _TEXTS:
             return 4.0 if wanted.rstrip("*") == actual else 2.0
-        return None if wanted in _NUMBERS or wanted.endswith("*") else 0.0
-    if wanted in _NUMBERS or wanted in _TEXTS or wanted == "fn":
+        return None if wanted in NUMBERS or wanted.endswith("*") else 0.0
+    if wanted in NUMBERS or wanted in _TEXTS or wanted == "fn":
         return 0.0
     if wanted.rstrip("*") == actual.rstrip("*"):
         return 4.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import BOUND, EXPORTED, Binding
+from cortex.graph.facts.facts import BOUND, EXPORTED, TESTED, Binding, Definition
 from cortex.graph.facts.reaching_bindings import BindingSite
+from cortex.graph.facts.repairs.macros import GROUP
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.modules.builds import built_with
 from cortex.graph.resolution.modules.crates import Crates
@@ -74,7 +75,7 @@ class Owners:
                 return None
         if not definition.scope:
             return None
-        types = list(self._project.types_named(self._project.home(path), definition.scope))
+        types = self._types_of(path, definition)
         if len(types) > 1 and self._project.rules(path).includes:
             types = reachable_definitions(self._project, types, path)
         if len(types) > 1 and self._project.rules(path).conditional_files:
@@ -89,6 +90,15 @@ class Owners:
             if value.tag == "def" and self._project.definition(value.ref).has_members:
                 return value.ref
         return None
+
+    def _types_of(self, path: str, definition: Definition) -> list[Ref]:
+        """Return the types that a method's scope may name; of a C++ test its group comes first."""
+        home = self._project.home(path)
+        if TESTED in definition.flags:
+            groups = [*self._project.types_named(home, f"{definition.scope}{GROUP}")]
+            if groups:
+                return [ref for ref in groups if ref[0] == path] or groups
+        return [*self._project.types_named(home, definition.scope)]
 
     def type_around(self, path: str, scope: int) -> Ref | None:
         definitions = self._project.index(path).facts.definitions
