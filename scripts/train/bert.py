@@ -14,10 +14,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from cortex.embedders.bert import HEAD
+from cortex.embedders.bert import HEAD, WordPieces
 from scripts.train.minilm_onnx import read_weights
 
 WIDTH, LAYERS = 384, 6
+#: tokens of a sentence that are read in training, sentences that are encoded at once
+TOKENS, TOGETHER = 96, 192
+#: weight of cosines within a batch
+RELATIONS = 3.0
 
 
 class Layer(nn.Module):
@@ -91,6 +95,47 @@ _NAMES = {
 
 def _take(part: Any, weights: dict[str, torch.Tensor], name: str) -> None:
     part.weight.data, part.bias.data = weights[f"{name}.weight"].clone(), weights[f"{name}.bias"].clone()
+
+
+def tokens_of(texts: Sequence[str], words: Sequence[str]) -> list[list[int]]:
+    """Return the rows of each text's pieces, with the marks around them."""
+    pieces = WordPieces(words)
+    begin, end = pieces.rows["[CLS]"], pieces.rows["[SEP]"]
+    return [[begin, *pieces.read(text)[:TOKENS], end] for text in texts]
+
+
+def encode(encoder: Encoder, rows: Sequence[list[int]]) -> torch.Tensor:
+    """Return float32 [rows, WIDTH] of unit length."""
+    longest = max(map(len, rows))
+    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
+    mask = torch.zeros(len(rows), longest, dtype=torch.bool)
+    for at, row in enumerate(rows):
+        tokens[at, : len(row)], mask[at, : len(row)] = torch.tensor(row), True
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        means = encoder.encode(tokens, torch.zeros_like(tokens), mask)
+    return nn.functional.normalize(means.float(), dim=1)
+
+
+def encode_all(encoder: Encoder, rows: Sequence[list[int]]) -> torch.Tensor:
+    """As `encode`, of many rows, without gradients."""
+    encoder.eval()
+    vectors = torch.zeros(len(rows), WIDTH)
+    order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
+    with torch.no_grad():
+        for first in range(0, len(order), TOGETHER):
+            part = order[first : first + TOGETHER]
+            vectors[part] = encode(encoder, [rows[at] for at in part])
+    encoder.train()
+    return vectors
+
+
+def distance(vectors: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Return how far vectors are from the wanted ones, and their cosines with each other from those
+    of the wanted ones.
+    """
+    relations = ((vectors @ vectors.T - wanted @ wanted.T) ** 2).mean()
+    apart: torch.Tensor = (1 - (vectors * wanted).sum(1)).mean()
+    return apart + RELATIONS * relations
 
 
 def export(
