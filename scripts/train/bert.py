@@ -149,12 +149,7 @@ def export(
     arrays = {part: weight.detach().numpy().astype(np.float16) for part, weight in arrays.items()}
     words, arrays["words.scale"] = _int8(encoder.words.weight)
     np.save(out / "words8.npy", words)
-    parts: dict[str, tuple[Any, ...]] = {part: (linear,) for part, linear in linears.items()}
-    norms = {"norm": encoder.norm}
-    for at, layer in enumerate(encoder.layers):
-        parts[f"{at}.attention"] = (layer.query, layer.key, layer.value)
-        parts |= {f"{at}.{part}": (getattr(layer, part),) for part in ("mixed", "inner", "outer")}
-        norms |= {f"{at}.norm": layer.norm, f"{at}.outer_norm": layer.outer_norm}
+    parts, norms = _parts(encoder, linears)
     for part, group in parts.items():
         arrays[part], arrays[f"{part}:scale"] = _int8(torch.cat([linear.weight for linear in group]))
         arrays[f"{part}.bias"] = torch.cat([linear.bias for linear in group]).detach().numpy()
@@ -166,6 +161,40 @@ def export(
     for file in ("words8.npy", "weights.npz", "vocab.json"):
         digest.update((out / file).read_bytes())
     (out / "model.json").write_text(json.dumps({"name": name, "hash": digest.hexdigest()[:12]} | more))
+
+
+def resume(encoder: Encoder, folder: Path, linears: dict[str, nn.Linear]) -> None:
+    """Take the weights that `export` wrote, to train them further."""
+    arrays = dict(np.load(folder / "weights.npz"))
+    encoder.words.weight.data = _floats(np.load(folder / "words8.npy"), arrays["words.scale"])
+    encoder.places.weight.data = torch.tensor(arrays["places"].astype(np.float32))
+    encoder.kinds.weight.data = torch.tensor(arrays["kinds"].astype(np.float32))
+    parts, norms = _parts(encoder, linears)
+    for name, group in parts.items():
+        weights = _floats(arrays[name], arrays[f"{name}:scale"]).chunk(len(group))
+        biases = torch.tensor(arrays[f"{name}.bias"]).chunk(len(group))
+        for linear, weight, bias in zip(group, weights, biases, strict=True):
+            linear.weight.data, linear.bias.data = weight.clone(), bias.clone()
+    for name, norm in norms.items():
+        norm.weight.data = torch.tensor(arrays[name])
+        norm.bias.data = torch.tensor(arrays[f"{name}.bias"])
+
+
+def _parts(
+    encoder: Encoder, linears: dict[str, nn.Linear]
+) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
+    """Return {name in the file: linear layers whose rows it has}, and {name: norm}."""
+    parts: dict[str, tuple[Any, ...]] = {part: (linear,) for part, linear in linears.items()}
+    norms = {"norm": encoder.norm}
+    for at, layer in enumerate(encoder.layers):
+        parts[f"{at}.attention"] = (layer.query, layer.key, layer.value)
+        parts |= {f"{at}.{part}": (getattr(layer, part),) for part in ("mixed", "inner", "outer")}
+        norms |= {f"{at}.norm": layer.norm, f"{at}.outer_norm": layer.outer_norm}
+    return parts, norms
+
+
+def _floats(rows: np.ndarray, scale: np.ndarray) -> torch.Tensor:
+    return torch.tensor(rows.astype(np.float32) * scale.astype(np.float32)[:, None])
 
 
 def _int8(weight: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:

@@ -24,8 +24,9 @@ from torch import nn
 
 from cortex.embedders.bert import WordPieces
 from cortex.embedders.sentences import Sentences
+from cortex.embedders.static import open_static
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, NOTE_TOKENS
-from scripts.train.bert import LAYERS, WIDTH, Encoder, export
+from scripts.train.bert import LAYERS, WIDTH, Encoder, export, resume
 from scripts.train.examples import LABELS, read_groups
 
 REPLACES, OTHER = LABELS.index("replaces"), LABELS.index("other")
@@ -36,7 +37,7 @@ TWO_NEWER, OTHER_GROUP = 0.5, 0.8
 #: notes of other groups per group, drawn from so many nearest; cosine above which they may tell the
 #: same fact, so that one would replace the other
 DRAWN, NEAREST, SAME = 5, 12, 0.65
-BATCH, RATE, SMOOTHING = 32, 1.2e-4, 0.03
+BATCH, SMOOTHING = 32, 0.03
 
 Tokens = list[int]
 
@@ -73,12 +74,13 @@ class Examples:
         texts = [[group.older, *(note.text for note in group.newer)] for group in groups]
         self._tokens = [[pieces.read(text)[:NOTE_TOKENS] for text in group] for group in texts]
         places = [(at, note) for at, group in enumerate(texts) for note in range(len(group))]
-        vectors = Sentences().embed([texts[at][note] for at, note in places], "passage")
+        written = [texts[at][note] for at, note in places]
+        vectors, meanings = open_static().embed(written, "passage"), Sentences().embed(written)
         groups_of = np.array([at for at, _ in places])
         self._near: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for row, place in enumerate(places):
             cosines = vectors @ vectors[row]
-            cosines[(groups_of == place[0]) | (cosines > SAME)] = -1
+            cosines[(groups_of == place[0]) | (meanings @ meanings[row] > SAME)] = -1
             self._near[place] = [places[near] for near in np.argsort(-cosines)[:NEAREST].tolist()]
 
     def __len__(self) -> int:
@@ -92,6 +94,7 @@ class Examples:
         for number in numbers:
             older, *newer = self._tokens[number]
             labels = self._labels[number]
+            newer, labels = _balanced(older, newer, labels, draw)
             yield from (Pair(older, note, label) for note, label in zip(newer, labels, strict=True))
             replacing = [note for note, label in zip(newer, labels, strict=True) if label == REPLACES]
             if len(replacing) > 1:
@@ -107,6 +110,20 @@ class Examples:
                 group, near = draw.choice(self._near[number, note])
                 if group in of_topic.get(self._topics[group], ()):
                     yield Pair(self._tokens[number][note], self._tokens[group][near], OTHER, OTHER_GROUP)
+
+
+def _balanced(
+    older: Tokens, newer: list[Tokens], labels: list[int], draw: random.Random
+) -> tuple[list[Tokens], list[int]]:
+    """Return the newer notes with two that replace: the one with most of the older note's pieces,
+    and another. More would teach that a note with other words is likely one that replaces.
+    """
+    replacing = [at for at, label in enumerate(labels) if label == REPLACES]
+    replacing.sort(key=lambda at: -len({*newer[at]} & {*older}) / (1 + len({*newer[at]})))
+    others = replacing[1:]
+    dropped = set(others) - {draw.choice(others)} if others else set[int]()
+    kept = [at for at in range(len(newer)) if at not in dropped]
+    return [newer[at] for at in kept], [labels[at] for at in kept]
 
 
 def batches(pairs: Sequence[Pair], draw: random.Random) -> list[list[Pair]]:
@@ -135,8 +152,8 @@ def tensors(pairs: Sequence[Pair], pieces: WordPieces) -> tuple[torch.Tensor, to
     return tokens, kinds, mask
 
 
-def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, seed: int) -> None:
-    draw, test_count = random.Random(seed), len(examples) // 14
+def train(reader: Reader, examples: Examples, pieces: WordPieces, options: argparse.Namespace) -> None:
+    draw, test_count, epochs = random.Random(options.seed), len(examples) // 14, options.epochs
     order = list(range(len(examples)))
     draw.shuffle(order)
     held_out = list(examples.pairs(order[:test_count], draw))
@@ -150,7 +167,7 @@ def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, s
         parts = batches(list(examples.pairs(order[test_count:], draw)), draw)
         steps = steps or epochs * len(parts)
         for part in parts:
-            rate = RATE * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)
+            rate = options.rate * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -187,6 +204,8 @@ def main() -> None:
     )
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--resume", type=Path, help="folder of a model to train further")
+    parser.add_argument("--rate", type=float, default=1.2e-4)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -194,7 +213,9 @@ def main() -> None:
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
     pieces = WordPieces(words)
     reader = Reader(options.minilm, words)
-    train(reader, Examples(pieces), pieces, options.epochs, options.seed)
+    if options.resume:
+        resume(reader, options.resume, {"labels": reader.labels})
+    train(reader, Examples(pieces), pieces, options)
     export("cortex-replacement", reader, words, options.out, {"labels": reader.labels})
 
 
