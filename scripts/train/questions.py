@@ -24,13 +24,18 @@ ANSWERS = (1.0, 0.0, 0.0, 1.0, IGNORED, IGNORED)
 
 @dataclass(frozen=True)
 class Kept:
-    """Sentences as tokens, and float32 [sentences, WIDTH], their vectors, which are to stay."""
+    """Sentences as tokens, the short ones first, and float32 [sentences, WIDTH], their vectors, which
+    are to stay.
+    """
 
     rows: Sequence[list[int]]
     vectors: torch.Tensor
 
-    def loss(self, student: Encoder, numbers: Sequence[int]) -> torch.Tensor:
-        return distance(encode(student, [self.rows[at] for at in numbers]), self.vectors[list(numbers)])
+    def loss(self, student: Encoder, draw: random.Random) -> torch.Tensor:
+        """Return how far some of them, of like length, are from their vectors."""
+        first = draw.randrange(len(self.rows) - KEPT)
+        rows, vectors = (part[first : first + KEPT] for part in (self.rows, self.vectors))
+        return distance(encode(student, rows), vectors)
 
 
 class Lessons:
@@ -120,7 +125,7 @@ def teach_questions(student: Encoder, lessons: Lessons, kept: Kept, epochs: int,
                 part["lr"] = rate
             optimizer.zero_grad()
             apart = lessons.loss(student, order[at : at + GROUPS], draw)
-            (apart + STAY * kept.loss(student, draw.sample(range(len(kept.rows)), KEPT))).backward()
+            (apart + STAY * kept.loss(student, draw)).backward()
             nn.utils.clip_grad_norm_(student.parameters(), 1.0)
             optimizer.step()
             step += 1

@@ -185,7 +185,7 @@ def main() -> None:
     for name in ("minilm", "clones", "exclude", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=2_200)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
@@ -200,7 +200,9 @@ def main() -> None:
     student = Encoder(options.minilm, words, PLACES, STUDENT)
     rows = tokens_of(texts, words)
     train(student, rows, taught, options.steps, draw)
-    teach_questions(student, Lessons(read_groups(), words), Kept(rows, taught), options.epochs, draw)
+    order = sorted(range(LEFT_OUT, len(rows)), key=lambda at: len(rows[at]))
+    kept = Kept([rows[at] for at in order], taught[order])
+    teach_questions(student, Lessons(read_groups(), words), kept, options.epochs, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)
 
 
