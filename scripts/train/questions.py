@@ -24,8 +24,8 @@ ANSWERS = (1.0, 0.0, 0.0, 1.0, IGNORED, IGNORED)
 
 @dataclass(frozen=True)
 class Kept:
-    """Sentences as tokens, the short ones first, and float32 [sentences, WIDTH], their vectors, which
-    are to stay.
+    """Sentences as tokens, the short ones first, and float32 [sentences, WIDTH], their vectors
+    that are to stay.
     """
 
     rows: Sequence[list[int]]
