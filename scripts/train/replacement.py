@@ -23,21 +23,19 @@ import torch
 from torch import nn
 
 from cortex.embedders.bert import WordPieces
-from cortex.embedders.sentences import Sentences
 from cortex.embedders.static import open_static
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, NOTE_TOKENS
-from scripts.train.bert import LAYERS, WIDTH, Encoder, export, resume
-from scripts.train.examples import LABELS, read_groups
+from scripts.train.bert import LAYERS, WIDTH, Encoder, export
+from scripts.train.examples import LABELS, REPLACEMENTS, read_groups
 
 REPLACES, OTHER = LABELS.index("replaces"), LABELS.index("other")
 PLACES = 2 * NOTE_TOKENS + 8
 #: weight of a pair of two newer notes that replace the same older one, where mostly the later one
 #: replaces the earlier; of a pair from two groups, which is near in words only
 TWO_NEWER, OTHER_GROUP = 0.5, 0.8
-#: notes of other groups per group, drawn from so many nearest; cosine above which they may tell the
-#: same fact, so that one would replace the other
-DRAWN, NEAREST, SAME = 5, 12, 0.65
-BATCH, SMOOTHING = 32, 0.03
+#: notes of other groups per group, drawn from so many nearest
+DRAWN, NEAREST = 5, 12
+BATCH, RATE, SMOOTHING = 32, 1.2e-4, 0.03
 
 Tokens = list[int]
 
@@ -68,19 +66,18 @@ class Examples:
     """Groups of an older note and newer ones, and the notes of other groups nearest to each."""
 
     def __init__(self, pieces: WordPieces) -> None:
-        groups = read_groups()
+        groups = read_groups(REPLACEMENTS)
         self._topics = [group.topic for group in groups]
         self._labels = [[LABELS.index(note.label) for note in group.newer] for group in groups]
         texts = [[group.older, *(note.text for note in group.newer)] for group in groups]
         self._tokens = [[pieces.read(text)[:NOTE_TOKENS] for text in group] for group in texts]
         places = [(at, note) for at, group in enumerate(texts) for note in range(len(group))]
-        written = [texts[at][note] for at, note in places]
-        vectors, meanings = open_static().embed(written, "passage"), Sentences().embed(written)
+        vectors = open_static().embed([texts[at][note] for at, note in places], "passage")
         groups_of = np.array([at for at, _ in places])
         self._near: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for row, place in enumerate(places):
             cosines = vectors @ vectors[row]
-            cosines[(groups_of == place[0]) | (meanings @ meanings[row] > SAME)] = -1
+            cosines[groups_of == place[0]] = -1
             self._near[place] = [places[near] for near in np.argsort(-cosines)[:NEAREST].tolist()]
 
     def __len__(self) -> int:
@@ -94,7 +91,6 @@ class Examples:
         for number in numbers:
             older, *newer = self._tokens[number]
             labels = self._labels[number]
-            newer, labels = _balanced(older, newer, labels, draw)
             yield from (Pair(older, note, label) for note, label in zip(newer, labels, strict=True))
             replacing = [note for note, label in zip(newer, labels, strict=True) if label == REPLACES]
             if len(replacing) > 1:
@@ -110,20 +106,6 @@ class Examples:
                 group, near = draw.choice(self._near[number, note])
                 if group in of_topic.get(self._topics[group], ()):
                     yield Pair(self._tokens[number][note], self._tokens[group][near], OTHER, OTHER_GROUP)
-
-
-def _balanced(
-    older: Tokens, newer: list[Tokens], labels: list[int], draw: random.Random
-) -> tuple[list[Tokens], list[int]]:
-    """Return the newer notes with two that replace: the one with most of the older note's pieces,
-    and another. More would teach that a note with other words is likely one that replaces.
-    """
-    replacing = [at for at, label in enumerate(labels) if label == REPLACES]
-    replacing.sort(key=lambda at: -len({*newer[at]} & {*older}) / (1 + len({*newer[at]})))
-    others = replacing[1:]
-    dropped = set(others) - {draw.choice(others)} if others else set[int]()
-    kept = [at for at in range(len(newer)) if at not in dropped]
-    return [newer[at] for at in kept], [labels[at] for at in kept]
 
 
 def batches(pairs: Sequence[Pair], draw: random.Random) -> list[list[Pair]]:
@@ -152,8 +134,8 @@ def tensors(pairs: Sequence[Pair], pieces: WordPieces) -> tuple[torch.Tensor, to
     return tokens, kinds, mask
 
 
-def train(reader: Reader, examples: Examples, pieces: WordPieces, options: argparse.Namespace) -> None:
-    draw, test_count, epochs = random.Random(options.seed), len(examples) // 14, options.epochs
+def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, seed: int) -> None:
+    draw, test_count = random.Random(seed), len(examples) // 14
     order = list(range(len(examples)))
     draw.shuffle(order)
     held_out = list(examples.pairs(order[:test_count], draw))
@@ -167,7 +149,7 @@ def train(reader: Reader, examples: Examples, pieces: WordPieces, options: argpa
         parts = batches(list(examples.pairs(order[test_count:], draw)), draw)
         steps = steps or epochs * len(parts)
         for part in parts:
-            rate = options.rate * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)
+            rate = RATE * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -204,8 +186,6 @@ def main() -> None:
     )
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--resume", type=Path, help="folder of a model to train further")
-    parser.add_argument("--rate", type=float, default=1.2e-4)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -213,9 +193,7 @@ def main() -> None:
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
     pieces = WordPieces(words)
     reader = Reader(options.minilm, words)
-    if options.resume:
-        resume(reader, options.resume, {"labels": reader.labels})
-    train(reader, Examples(pieces), pieces, options)
+    train(reader, Examples(pieces), pieces, options.epochs, options.seed)
     export("cortex-replacement", reader, words, options.out, {"labels": reader.labels})
 
 

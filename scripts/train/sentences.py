@@ -2,7 +2,7 @@
 to bring a question near to the notes that answer it.
 
     python -m scripts.train.sentences --minilm FOLDER --clones FOLDER --exclude FILE --out FOLDER
-        [--steps N] [--epochs N] [--seed N]
+        [--steps N | --resume FOLDER] [--epochs N] [--seed N]
 
 `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, the teacher; `--clones` a
 git folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none of them in
@@ -11,7 +11,7 @@ git folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none o
 
 It learns the teacher's vectors of sentences of commit messages, of documents, of the notes written
 for the models of memory, and of questions made of pieces of them; then from the questions that were
-written to these notes (replacements.jsonl.gz), in other words than the notes have.
+written to these notes, in other words than the notes have. `--resume` leaves out the first part.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ from scripts.train.bert import (
     encode,
     encode_all,
     export,
+    resume,
     tokens_of,
 )
-from scripts.train.examples import read_groups
+from scripts.train.examples import QUESTIONS, REPLACEMENTS, read_groups
 from scripts.train.questions import Kept, Lessons, teach_questions
 from scripts.train.sources import Source, git, read_excluded, read_list
 
@@ -106,7 +107,7 @@ def read_repository(source: Source, clones: Path, draw: random.Random) -> set[st
 def read_notes() -> list[str]:
     """Return the notes and questions written for the models of memory."""
     texts = set[str]()
-    for group in read_groups():
+    for group in read_groups(REPLACEMENTS, QUESTIONS):
         texts |= {group.older, *group.questions}
         texts |= {text for note in group.newer for text in (note.text, note.question)}
     return sorted(texts - {""})
@@ -185,6 +186,7 @@ def main() -> None:
     for name in ("minilm", "clones", "exclude", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=2_200)
+    parser.add_argument("--resume", type=Path, help="folder of a model that knows the teacher's vectors")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -199,10 +201,14 @@ def main() -> None:
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
     student = Encoder(options.minilm, words, PLACES, STUDENT)
     rows = tokens_of(texts, words)
-    train(student, rows, taught, options.steps, draw)
+    if options.resume:
+        resume(student, options.resume, {})
+    else:
+        train(student, rows, taught, options.steps, draw)
     order = sorted(range(LEFT_OUT, len(rows)), key=lambda at: len(rows[at]))
+    lessons = Lessons(read_groups(REPLACEMENTS, QUESTIONS), words)
     kept = Kept([rows[at] for at in order], taught[order])
-    teach_questions(student, Lessons(read_groups(), words), kept, options.epochs, draw)
+    teach_questions(student, lessons, kept, options.epochs, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)
 
 
