@@ -14,10 +14,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from cortex.embedders.bert import HEAD
+from cortex.embedders.bert import HEAD, WordPieces
 from scripts.train.minilm_onnx import read_weights
 
 WIDTH, LAYERS = 384, 6
+#: tokens of a sentence that are read in training, sentences that are encoded at once
+TOKENS, TOGETHER = 96, 192
+#: weight of cosines within a batch
+RELATIONS = 3.0
 
 
 class Layer(nn.Module):
@@ -93,6 +97,47 @@ def _take(part: Any, weights: dict[str, torch.Tensor], name: str) -> None:
     part.weight.data, part.bias.data = weights[f"{name}.weight"].clone(), weights[f"{name}.bias"].clone()
 
 
+def tokens_of(texts: Sequence[str], words: Sequence[str]) -> list[list[int]]:
+    """Return the rows of each text's pieces, with the marks around them."""
+    pieces = WordPieces(words)
+    begin, end = pieces.rows["[CLS]"], pieces.rows["[SEP]"]
+    return [[begin, *pieces.read(text)[:TOKENS], end] for text in texts]
+
+
+def encode(encoder: Encoder, rows: Sequence[list[int]]) -> torch.Tensor:
+    """Return float32 [rows, WIDTH] of unit length."""
+    longest = max(map(len, rows))
+    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
+    mask = torch.zeros(len(rows), longest, dtype=torch.bool)
+    for at, row in enumerate(rows):
+        tokens[at, : len(row)], mask[at, : len(row)] = torch.tensor(row), True
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        means = encoder.encode(tokens, torch.zeros_like(tokens), mask)
+    return nn.functional.normalize(means.float(), dim=1)
+
+
+def encode_all(encoder: Encoder, rows: Sequence[list[int]]) -> torch.Tensor:
+    """As `encode`, of many rows, without gradients."""
+    encoder.eval()
+    vectors = torch.zeros(len(rows), WIDTH)
+    order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
+    with torch.no_grad():
+        for first in range(0, len(order), TOGETHER):
+            part = order[first : first + TOGETHER]
+            vectors[part] = encode(encoder, [rows[at] for at in part])
+    encoder.train()
+    return vectors
+
+
+def distance(vectors: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Return how far vectors are from the wanted ones, and their cosines with each other from those
+    of the wanted ones.
+    """
+    relations = ((vectors @ vectors.T - wanted @ wanted.T) ** 2).mean()
+    apart: torch.Tensor = (1 - (vectors * wanted).sum(1)).mean()
+    return apart + RELATIONS * relations
+
+
 def export(
     name: str, encoder: Encoder, pieces: Sequence[str], out: Path, linears: dict[str, nn.Linear], **more: Any
 ) -> None:
@@ -104,12 +149,7 @@ def export(
     arrays = {part: weight.detach().numpy().astype(np.float16) for part, weight in arrays.items()}
     words, arrays["words.scale"] = _int8(encoder.words.weight)
     np.save(out / "words8.npy", words)
-    parts: dict[str, tuple[Any, ...]] = {part: (linear,) for part, linear in linears.items()}
-    norms = {"norm": encoder.norm}
-    for at, layer in enumerate(encoder.layers):
-        parts[f"{at}.attention"] = (layer.query, layer.key, layer.value)
-        parts |= {f"{at}.{part}": (getattr(layer, part),) for part in ("mixed", "inner", "outer")}
-        norms |= {f"{at}.norm": layer.norm, f"{at}.outer_norm": layer.outer_norm}
+    parts, norms = _parts(encoder, linears)
     for part, group in parts.items():
         arrays[part], arrays[f"{part}:scale"] = _int8(torch.cat([linear.weight for linear in group]))
         arrays[f"{part}.bias"] = torch.cat([linear.bias for linear in group]).detach().numpy()
@@ -121,6 +161,40 @@ def export(
     for file in ("words8.npy", "weights.npz", "vocab.json"):
         digest.update((out / file).read_bytes())
     (out / "model.json").write_text(json.dumps({"name": name, "hash": digest.hexdigest()[:12]} | more))
+
+
+def resume(encoder: Encoder, folder: Path, linears: dict[str, nn.Linear]) -> None:
+    """Take the weights that `export` wrote, to train them further."""
+    arrays = dict(np.load(folder / "weights.npz"))
+    encoder.words.weight.data = _floats(np.load(folder / "words8.npy"), arrays["words.scale"])
+    encoder.places.weight.data = torch.tensor(arrays["places"].astype(np.float32))
+    encoder.kinds.weight.data = torch.tensor(arrays["kinds"].astype(np.float32))
+    parts, norms = _parts(encoder, linears)
+    for name, group in parts.items():
+        weights = _floats(arrays[name], arrays[f"{name}:scale"]).chunk(len(group))
+        biases = torch.tensor(arrays[f"{name}.bias"]).chunk(len(group))
+        for linear, weight, bias in zip(group, weights, biases, strict=True):
+            linear.weight.data, linear.bias.data = weight.clone(), bias.clone()
+    for name, norm in norms.items():
+        norm.weight.data = torch.tensor(arrays[name])
+        norm.bias.data = torch.tensor(arrays[f"{name}.bias"])
+
+
+def _parts(
+    encoder: Encoder, linears: dict[str, nn.Linear]
+) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
+    """Return {name in the file: linear layers whose rows it has}, and {name: norm}."""
+    parts: dict[str, tuple[Any, ...]] = {part: (linear,) for part, linear in linears.items()}
+    norms = {"norm": encoder.norm}
+    for at, layer in enumerate(encoder.layers):
+        parts[f"{at}.attention"] = (layer.query, layer.key, layer.value)
+        parts |= {f"{at}.{part}": (getattr(layer, part),) for part in ("mixed", "inner", "outer")}
+        norms |= {f"{at}.norm": layer.norm, f"{at}.outer_norm": layer.outer_norm}
+    return parts, norms
+
+
+def _floats(rows: np.ndarray, scale: np.ndarray) -> torch.Tensor:
+    return torch.tensor(rows.astype(np.float32) * scale.astype(np.float32)[:, None])
 
 
 def _int8(weight: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:

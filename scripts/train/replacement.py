@@ -12,7 +12,6 @@ older note and newer ones with a label.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -27,9 +26,8 @@ from cortex.embedders.bert import WordPieces
 from cortex.embedders.static import open_static
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, NOTE_TOKENS
 from scripts.train.bert import LAYERS, WIDTH, Encoder, export
+from scripts.train.examples import LABELS, REPLACEMENTS, read_groups
 
-EXAMPLES = Path(__file__).with_name("replacements.jsonl.gz")
-LABELS = ("replaces", "extends", "other", "repeats", "maybe", "history")
 REPLACES, OTHER = LABELS.index("replaces"), LABELS.index("other")
 PLACES = 2 * NOTE_TOKENS + 8
 #: weight of a pair of two newer notes that replace the same older one, where mostly the later one
@@ -67,13 +65,11 @@ class Reader(Encoder):
 class Examples:
     """Groups of an older note and newer ones, and the notes of other groups nearest to each."""
 
-    def __init__(self, file: Path, pieces: WordPieces) -> None:
-        with gzip.open(file, "rt") as lines:
-            groups = [json.loads(line) for line in lines]
-        notes = [[group["old"], *group["new"]] for group in groups]
-        self._topics = [group["d"] for group in groups]
-        self._labels = [[LABELS.index(note["r"]) for note in group["new"]] for group in groups]
-        texts = [[". ".join(filter(None, (note["t"], note["b"]))) for note in group] for group in notes]
+    def __init__(self, pieces: WordPieces) -> None:
+        groups = read_groups(REPLACEMENTS)
+        self._topics = [group.topic for group in groups]
+        self._labels = [[LABELS.index(note.label) for note in group.newer] for group in groups]
+        texts = [[group.older, *(note.text for note in group.newer)] for group in groups]
         self._tokens = [[pieces.read(text)[:NOTE_TOKENS] for text in group] for group in texts]
         places = [(at, note) for at, group in enumerate(texts) for note in range(len(group))]
         vectors = open_static().embed([texts[at][note] for at, note in places], "passage")
@@ -197,7 +193,7 @@ def main() -> None:
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
     pieces = WordPieces(words)
     reader = Reader(options.minilm, words)
-    train(reader, Examples(EXAMPLES, pieces), pieces, options.epochs, options.seed)
+    train(reader, Examples(pieces), pieces, options.epochs, options.seed)
     export("cortex-replacement", reader, words, options.out, {"labels": reader.labels})
 
 

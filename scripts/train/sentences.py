@@ -1,21 +1,22 @@
-"""Train the embedding model of notes: three layers that learn to make the vectors of six.
+"""Train the embedding model of notes: three layers that learn to make the vectors of six, and then
+to bring a question near to the notes that answer it.
 
     python -m scripts.train.sentences --minilm FOLDER --clones FOLDER --exclude FILE --out FOLDER
-        [--steps N] [--seed N]
+        [--steps N | --resume FOLDER] [--epochs N] [--seed N]
 
 `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, the teacher; `--clones` a
 git folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none of them in
 `--exclude`; `--out` gets the files of cortex/embedders/cortex_sentences. Needs torch beside Cortex;
-twelve minutes on two cores.
+25 minutes on two cores.
 
-It learns from sentences alone: of commit messages, of documents, of the notes written for the
-replacement model, and from questions made of pieces of them. No question with its answer is used.
+It learns the teacher's vectors of sentences of commit messages, of documents, of the notes written
+for the models of memory, and of questions made of pieces of them; then from the questions that were
+written to these notes, in other words than the notes have. `--resume` leaves out the first part.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
 import random
@@ -26,22 +27,33 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from cortex.embedders.bert import WordPieces
 from cortex.embedders.sentences import MODEL_DIR
-from scripts.train.bert import LAYERS, WIDTH, Encoder, export
-from scripts.train.replacement import EXAMPLES
+from scripts.train.bert import (
+    LAYERS,
+    TOKENS,
+    WIDTH,
+    Encoder,
+    distance,
+    encode,
+    encode_all,
+    export,
+    resume,
+    tokens_of,
+)
+from scripts.train.examples import QUESTIONS, REPLACEMENTS, read_groups
+from scripts.train.questions import Kept, Lessons, teach_questions
 from scripts.train.sources import Source, git, read_excluded, read_list
 
 SOURCES = Path(__file__).with_name("sentence_repositories.tsv")
-#: layers of the teacher that training starts from; tokens of a sentence that are read here; places
-#: of the model, for the TOKENS of cortex/embedders/sentences.py and two marks
-STUDENT, TOKENS, PLACES = (0, 2, 5), 96, 128
+#: layers of the teacher that training starts from; places of the model, for the TOKENS of
+#: cortex/embedders/sentences.py and two marks
+STUDENT, PLACES = (0, 2, 5), 128
 #: commits and documents read of a repository, characters of a document, sentences of a message;
 #: sentences drawn of each repository from either
 COMMITS, DOCUMENTS, DOCUMENT_CHARS, OF_MESSAGE, DRAWN = 6_000, 150, 60_000, 4, 2_500
 #: sentences that questions are made of, besides notes; share of them that only words are drawn of
 QUESTION_SENTENCES, WORDS_SHARE = 60_000, 0.3
-BATCH, RATE, WARM, RELATIONS = 192, 6e-4, 200, 3.0
+BATCH, RATE, WARM = 192, 6e-4, 200
 #: sentences that are left out of training, to measure it
 LEFT_OUT = 4_000
 
@@ -93,12 +105,11 @@ def read_repository(source: Source, clones: Path, draw: random.Random) -> set[st
 
 
 def read_notes() -> list[str]:
-    """Return the notes written for the replacement model, whole and by title and body."""
+    """Return the notes and questions written for the models of memory."""
     texts = set[str]()
-    with gzip.open(EXAMPLES, "rt") as lines:
-        for group in map(json.loads, lines):
-            for note in (group["old"], *group["new"]):
-                texts |= {note["t"], note["b"], ". ".join(filter(None, (note["t"], note["b"])))}
+    for group in read_groups(REPLACEMENTS, QUESTIONS):
+        texts |= {group.older, *group.questions}
+        texts |= {text for note in group.newer for text in (note.text, note.question)}
     return sorted(texts - {""})
 
 
@@ -134,38 +145,6 @@ def gather(clones: Path, exclude: Path, draw: random.Random) -> list[str]:
     return texts
 
 
-def tokens_of(texts: Sequence[str], words: Sequence[str]) -> list[list[int]]:
-    """Return the rows of each text's pieces, with the marks around them."""
-    pieces = WordPieces(words)
-    begin, end = pieces.rows["[CLS]"], pieces.rows["[SEP]"]
-    return [[begin, *pieces.read(text)[:TOKENS], end] for text in texts]
-
-
-def encode(encoder: Encoder, rows: Sequence[list[int]]) -> torch.Tensor:
-    """Return float32 [rows, WIDTH] of unit length."""
-    longest = max(map(len, rows))
-    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
-    mask = torch.zeros(len(rows), longest, dtype=torch.bool)
-    for at, row in enumerate(rows):
-        tokens[at, : len(row)], mask[at, : len(row)] = torch.tensor(row), True
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        means = encoder.encode(tokens, torch.zeros_like(tokens), mask)
-    return nn.functional.normalize(means.float(), dim=1)
-
-
-def encode_all(encoder: Encoder, rows: Sequence[list[int]]) -> torch.Tensor:
-    """As `encode`, of many rows, without gradients."""
-    encoder.eval()
-    vectors = torch.zeros(len(rows), WIDTH)
-    order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-    with torch.no_grad():
-        for first in range(0, len(order), BATCH):
-            part = order[first : first + BATCH]
-            vectors[part] = encode(encoder, [rows[at] for at in part])
-    encoder.train()
-    return vectors
-
-
 def batches(rows: Sequence[list[int]], draw: random.Random) -> Iterator[list[int]]:
     """Yield indices of rows of like length, in a drawn order, again and again."""
     while True:
@@ -191,10 +170,8 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = rate
         part = next(drawn)
-        vectors, wanted = encode(student, [rows[at] for at in part]), taught[part]
-        relations = ((vectors @ vectors.T - wanted @ wanted.T) ** 2).mean()
         optimizer.zero_grad()
-        ((1 - (vectors * wanted).sum(1)).mean() + RELATIONS * relations).backward()
+        distance(encode(student, [rows[at] for at in part]), taught[part]).backward()
         nn.utils.clip_grad_norm_(student.parameters(), 1.0)
         optimizer.step()
         if step % 200 == 199 or step == steps - 1:
@@ -209,6 +186,8 @@ def main() -> None:
     for name in ("minilm", "clones", "exclude", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=2_200)
+    parser.add_argument("--resume", type=Path, help="folder of a model that knows the teacher's vectors")
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
@@ -221,7 +200,15 @@ def main() -> None:
     del teacher
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
     student = Encoder(options.minilm, words, PLACES, STUDENT)
-    train(student, tokens_of(texts, words), taught, options.steps, draw)
+    rows = tokens_of(texts, words)
+    if options.resume:
+        resume(student, options.resume, {})
+    else:
+        train(student, rows, taught, options.steps, draw)
+    order = sorted(range(LEFT_OUT, len(rows)), key=lambda at: len(rows[at]))
+    lessons = Lessons(read_groups(REPLACEMENTS, QUESTIONS), words)
+    kept = Kept([rows[at] for at in order], taught[order])
+    teach_questions(student, lessons, kept, options.epochs, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)
 
 

@@ -35,64 +35,64 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: reports: the newer one is a report; ends: the newer one says that something is no longer so;
 #: ends_shared: something that the older one names
 PROPOSED = {
-    "likeness": 5.76,
-    "of_older": 5.02,
-    "of_newer": -8.55,
-    "rarest": 6.12,
-    "reports": 0.6,
-    "ends": -1.55,
-    "ends_shared": 2.13,
+    "likeness": 8.97,
+    "of_older": 5.07,
+    "of_newer": -8.62,
+    "rarest": 5.19,
+    "reports": 0.79,
+    "ends": -1.39,
+    "ends_shared": 2.01,
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 4.17,
-    "of_older": 4.06,
-    "of_newer": -7.46,
-    "rarest": 10.09,
-    "reports": 0.12,
-    "ends": -1.63,
-    "ends_shared": 1.81,
-    "read": 2.33,
+    "likeness": 6.19,
+    "of_older": 4.31,
+    "of_newer": -7.28,
+    "rarest": 8.35,
+    "reports": 0.37,
+    "ends": -1.48,
+    "ends_shared": 1.76,
+    "read": 2.05,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 1.4,
-    "of_older": 1.81,
-    "of_newer": -7.29,
-    "rarest": 3.3,
-    "reports": -0.05,
-    "ends": -1.28,
-    "ends_shared": 1.43,
-    "age": 7.2,
-    "near": 3.53,
-    "kept": 4.34,
-    "lost": 2.48,
-    "value": 2.63,
-    "number_lost": -0.76,
-    "read": 2.02,
+    "likeness": 1.7,
+    "of_older": 2.2,
+    "of_newer": -7.0,
+    "rarest": 1.94,
+    "reports": 0.18,
+    "ends": -1.11,
+    "ends_shared": 1.26,
+    "age": 7.98,
+    "near": 6.09,
+    "kept": 4.03,
+    "lost": 2.52,
+    "value": 2.54,
+    "number_lost": -0.69,
+    "read": 1.92,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": 2.18,
-    "of_older": 3.5,
-    "of_newer": -7.95,
-    "rarest": 1.87,
-    "reports": -0.31,
-    "ends": -1.21,
-    "ends_shared": 1.29,
-    "age": 6.38,
-    "near": 2.05,
-    "kept": 2.49,
-    "lost": 0.02,
-    "value": 2.15,
-    "number_lost": -2.04,
-    "read": 2.2,
+    "likeness": 1.69,
+    "of_older": 4.77,
+    "of_newer": -8.68,
+    "rarest": 1.31,
+    "reports": 0.07,
+    "ends": -1.09,
+    "ends_shared": 1.28,
+    "age": 7.17,
+    "near": 5.37,
+    "kept": 1.1,
+    "lost": -0.07,
+    "value": 2.23,
+    "number_lost": -1.86,
+    "read": 2.18,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -10.48, -11.78, -15.38, -11.52
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -11.0, -11.32, -15.82, -12.24
 
 
 @dataclass(frozen=True, slots=True)
