@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+import orjson
 
 from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.generation.read import read_definitions
@@ -29,7 +30,7 @@ NUMBERS = {kind: at for at, kind in enumerate(KINDS)}
 HEAD_LINES = 6
 #: characters before a match in which its word may begin
 WORD_CHARS = 200
-#: matched words, above which the definitions of every chunk are read
+#: matched words, above which the names that a chunk defines are compared with all of them at once
 NAMES_MAX = 12
 
 #: the beginning of a comment line in any language
@@ -57,6 +58,8 @@ _STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\
 _DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
 _LETTERS = f"{string.ascii_letters}{string.digits}_"
 _WORD_END = re.compile(r"\w*")
+#: the name of a definition in the JSON of a chunk
+_DEFINED = re.compile(rb'"name":("(?:[^"\\]|\\.)*+")')
 #: in the JSON of a chunk that is a test
 _IS_TEST = b'"is_test":true'
 _DOCSTRING = ('"""', "'''")
@@ -76,10 +79,14 @@ class _Definitions:
     def __init__(self, names: set[str], chunk_jsons: Sequence[bytes]) -> None:
         self._chunk_jsons, self._names = chunk_jsons, names
         self._by_chunk: dict[int, list[Definition]] = {}
-        wanted = [b'"%b"' % name.encode() for name in names if name]
+        wanted = {orjson.dumps(name) for name in names if name}
         kinds: dict[str, set[str]] = {}
         for chunk, raw in enumerate(chunk_jsons):
-            if len(wanted) > NAMES_MAX or any(map(raw.__contains__, wanted)):
+            if len(wanted) > NAMES_MAX:
+                may_define = not wanted.isdisjoint(_DEFINED.findall(raw))
+            else:
+                may_define = any(map(raw.__contains__, wanted))
+            if may_define:
                 for definition in self._of_chunk(chunk):
                     kinds.setdefault(definition.name, set()).add(definition.kind)
         #: name → the kinds of its definitions

@@ -4,7 +4,7 @@ thousands of lines may match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from cortex.engines.chunks.source import code_points
 from cortex.engines.text.matches.highlight import line_numbers
 from cortex.system.arrays import Array
 from cortex.terms import tokens
+from cortex.terms.paths import is_built
 from cortex.terms.records import covers
 from ipc.messages import Hit
 
@@ -51,10 +52,19 @@ class JoinedTexts:
         """The index of the text at each place, i64."""
         return np.searchsorted(self.starts, places, side="right") - 1
 
+    @cached_property
+    def _lines(self) -> dict[int, str]:
+        """Begin of a line → the line as an answer shows it; filled on demand."""
+        return {}
+
     def line(self, place: int) -> str:
         """The line that begins at `place`, cut for an answer."""
-        end = self.text.find("\n", place)
-        return self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
+        line = self._lines.get(place)
+        if line is None:
+            end = self.text.find("\n", place)
+            line = self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
+            self._lines[place] = line
+        return line
 
 
 def join_texts(texts: Sequence[str]) -> JoinedTexts:
@@ -62,7 +72,7 @@ def join_texts(texts: Sequence[str]) -> JoinedTexts:
     return JoinedTexts(texts, BORDER.join(texts), np.cumsum(sizes) - sizes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Body:
     """Chunks with their texts."""
 
@@ -74,6 +84,16 @@ class Body:
     @property
     def text(self) -> str:
         return self.texts.text
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The path of each chunk's file."""
+        return [hit.path for hit in self.hits]
+
+    @cached_property
+    def built(self) -> Array:
+        """Bool [chunks]: chunks of built files."""
+        return np.array([is_built(hit.file) for hit in self.hits], bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +109,11 @@ class Marked:
 
     def __len__(self) -> int:
         return len(self.chunks)
+
+    def at(self, body: Body, places: Sequence[int]) -> Iterator[tuple[int, str, int, int]]:
+        """Yield (index, path, number, begin) of the lines `places`: an array is read once for all."""
+        paths = map(body.paths.__getitem__, self.chunks[places].tolist())
+        return zip(places, paths, self.numbers[places].tolist(), self.begins[places].tolist(), strict=True)
 
 
 def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
@@ -109,7 +134,7 @@ def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
     chunks = body.texts.chunks_at(pairs[:, 0])
     numbers = _file_numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
     paths: dict[str, int] = {}
-    files = np.array([paths.setdefault(hit.path, len(paths)) for hit in body.hits], np.int64)[chunks]
+    files = np.array([paths.setdefault(path, len(paths)) for path in body.paths], np.int64)[chunks]
     same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # unique without a number
     _, once = np.unique(same, return_index=True)
     once.sort()

@@ -106,8 +106,8 @@ def put_in_order(
     """
     if levels is not None:
         missing = (LOOSE + 1) * missing + levels
-    files = {path: at for at, path in enumerate(sorted({hit.path for hit in body.hits}))}
-    file = np.array([files[hit.path] for hit in body.hits], np.int64)[marked.chunks]
+    files = {path: at for at, path in enumerate(sorted(set(body.paths)))}
+    file = np.array([files[path] for path in body.paths], np.int64)[marked.chunks]
     secondary = np.array([_is_beside(hit) for hit in body.hits], bool)[marked.chunks]
     score = np.array(body.scores, np.float64)[marked.chunks]
     of_group = kinds * len(files) + file
@@ -127,7 +127,7 @@ def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
     """Bool [marked]: lines of built files. All False when only built files define a match: then
     their folder holds sources in spite of its name.
     """
-    built = np.array([is_built(hit.file) for hit in body.hits], bool)[marked.chunks]
+    built = body.built[marked.chunks]
     defines = kinds == NUMBERS["definition"]
     if (defines & built).any() and not (defines & ~built).any():
         return np.zeros(len(marked), bool)
@@ -156,7 +156,7 @@ def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     columns = zip(looked_at, order.kinds[looked_at].tolist(), marked.begins[looked_at].tolist(), strict=True)
     for at, kind, begin in columns:
         same_lines.setdefault((kind, body.texts.line(begin)), []).append(at)
-    paths, chunks = [hit.path for hit in body.hits], marked.chunks.tolist()
+    paths, chunks = body.paths, marked.chunks.tolist()
     left_out: set[int] = set()
     like: dict[int, Sequence[int]] = {}
     for (kind, _), alike in same_lines.items():
@@ -177,7 +177,7 @@ def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     lines: dict[str, list[int]] = defaultdict(list)
     for at in order.places:
         if may_crowd[at]:
-            lines[body.hits[chunks[at]].path].append(at)
+            lines[body.paths[chunks[at]]].append(at)
     left_out: set[int] = set()
     crowd: dict[int, int] = {}
     for file_lines in (file_lines for file_lines in lines.values() if len(file_lines) >= CROWD_LINES):
@@ -239,10 +239,10 @@ def _describe_omitted(body: Body, marked: Marked, order: LineOrder, at: int) -> 
     note = CROWDED.format(order.crowd[at]) if at in order.crowd else ""
     if at not in order.like:
         return note
-    folder = body.hits[marked.chunks[at]].path.rpartition("/")[0]
+    folder = body.paths[marked.chunks[at]].rpartition("/")[0]
     places = ""
     for other in order.like[at]:
-        path = body.hits[marked.chunks[other]].path
+        path = body.paths[marked.chunks[other]]
         if is_built(path):
             continue
         above, _, name = path.rpartition("/")
