@@ -4,8 +4,9 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.engines.text.matches.lines import (
     PART_SHOWN,
     LineOrder,
+    built_lines,
     drop_alike,
     drop_crowds,
     drop_partial,
@@ -61,7 +63,7 @@ def order_every_line(
     literal = _without(order.places, loose)
     built = _built_places(body, marked, literal)
     chosen = replace(order, places=_without(literal, built))
-    if _text_bytes(body, marked, chosen.places) > request.max_bytes:
+    if any(used > request.max_bytes for used in accumulate(_line_sizes(body, marked, chosen.places))):
         exact = [at for at in chosen.places if level_of[at] == EXACT]
         chosen = replace(chosen, places=exact or chosen.places)
         chosen = drop_alike(body, marked, chosen)
@@ -88,7 +90,7 @@ def show_every_line(
     which = slice(begin, min(begin + request.lines, last))
     groups = group_lines(body, marked, order, which, room, as_text=True)
     end = begin + sum(len(group.lines) for group in groups)
-    room = request.max_bytes - _text_bytes(body, marked, order.places[begin:end])
+    room = request.max_bytes - sum(_line_sizes(body, marked, order.places[begin:end]))
     places = _number_rest(body, marked, order.places[end:named], room * request.alike)
     left = max(named - end, 0) - sum(len(numbers) for _, numbers in places)
     omitted = {"places": left, "other words": count - named, "a part": order.parts}
@@ -112,7 +114,7 @@ def _number_rest(body: Body, marked: Marked, rest: Sequence[int], max_bytes: int
     """
     files: dict[str, list[int]] = {}
     budget = Budget(max_bytes)
-    for _, path, number, _ in marked.at(body, _by_file(body, marked, rest)):
+    for path, number, _ in marked.at(body, _by_file(body, marked, rest)):
         if not number:
             continue
         size = len(str(number)) + _NUMBER_BYTES + (0 if path in files else len(path) + _PATH_BYTES)
@@ -124,26 +126,25 @@ def _number_rest(body: Body, marked: Marked, rest: Sequence[int], max_bytes: int
 
 def _by_file(body: Body, marked: Marked, places: Sequence[int]) -> list[int]:
     """Return the lines with those of each file together, in the order of the files' first lines."""
-    files: dict[str, list[int]] = {}
-    for at, path, _, _ in marked.at(body, places):
-        files.setdefault(path, []).append(at)
-    return [at for lines in files.values() for at in lines]
+    files = body.file_ranks[marked.chunks[places]]
+    _, first, of = np.unique(files, return_index=True, return_inverse=True)
+    ordered: list[int] = np.array(places, np.int64)[np.argsort(first[of], kind="stable")].tolist()
+    return ordered
 
 
 def _built_places(body: Body, marked: Marked, places: Sequence[int]) -> set[int]:
     """Return the lines of built files; none if all lines are in such files."""
-    built = set(np.array(places, np.int64)[body.built[marked.chunks[places]]].tolist())
+    built = set(np.array(places, np.int64)[built_lines(body, marked)[places]].tolist())
     return built if len(built) < len(places) else set()
 
 
-def _text_bytes(body: Body, marked: Marked, places: Sequence[int]) -> int:
-    """Return the size of lines as text, in their order."""
-    used, before = 0, ""
-    for _, path, number, begin in marked.at(body, places):
-        used += len(body.texts.line(begin)) + len(str(number)) + _NUMBER_BYTES
-        used += 0 if path == before else len(path) + _PATH_BYTES
+def _line_sizes(body: Body, marked: Marked, places: Sequence[int]) -> Iterator[int]:
+    """Yield the size of each of the lines as text, in their order."""
+    before = ""
+    for path, number, text in marked.at(body, places):
+        path_bytes = 0 if path == before else len(path) + _PATH_BYTES
+        yield len(text) + len(str(number)) + _NUMBER_BYTES + path_bytes
         before = path
-    return used
 
 
 def _places_bytes(places: Places) -> int:

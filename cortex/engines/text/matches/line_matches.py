@@ -14,7 +14,6 @@ from cortex.engines.chunks.source import code_points
 from cortex.engines.text.matches.highlight import line_numbers
 from cortex.system.arrays import Array
 from cortex.terms import tokens
-from cortex.terms.paths import is_built
 from cortex.terms.records import covers
 from ipc.messages import Hit
 
@@ -52,20 +51,6 @@ class JoinedTexts:
         """The index of the text at each place, i64."""
         return np.searchsorted(self.starts, places, side="right") - 1
 
-    @cached_property
-    def _lines(self) -> dict[int, str]:
-        """Begin of a line → the line as an answer shows it; filled on demand."""
-        return {}
-
-    def line(self, place: int) -> str:
-        """The line that begins at `place`, cut for an answer."""
-        line = self._lines.get(place)
-        if line is None:
-            end = self.text.find("\n", place)
-            line = self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
-            self._lines[place] = line
-        return line
-
 
 def join_texts(texts: Sequence[str]) -> JoinedTexts:
     sizes = np.array([len(text) + len(BORDER) for text in texts], np.int64)
@@ -86,14 +71,16 @@ class Body:
         return self.texts.text
 
     @cached_property
-    def paths(self) -> list[str]:
-        """The path of each chunk's file."""
-        return [hit.path for hit in self.hits]
+    def files(self) -> list[str]:
+        """The path of each chunk in its project."""
+        return [hit.file for hit in self.hits]
 
     @cached_property
-    def built(self) -> Array:
-        """Bool [chunks]: chunks of built files."""
-        return np.array([is_built(hit.file) for hit in self.hits], bool)
+    def file_ranks(self) -> Array:
+        """i64 [chunks]: the place of each chunk's path among the sorted paths."""
+        paths = [hit.path for hit in self.hits]
+        ranks = {path: rank for rank, path in enumerate(sorted(set(paths)))}
+        return np.array(list(map(ranks.__getitem__, paths)), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +91,18 @@ class Marked:
     lines: Array  #: i64: the line in the body's text
     numbers: Array  #: i64: the line in its file; 0 if it is not in the file
     begins: Array  #: i64: offset of the line in the body's text
+    texts: Sequence[str]  #: the line, cut for an answer
     starts: Array  #: i64: begin of its first span
     ends: Array  #: i64: end of that span
 
     def __len__(self) -> int:
         return len(self.chunks)
 
-    def at(self, body: Body, places: Sequence[int]) -> Iterator[tuple[int, str, int, int]]:
-        """Yield (index, path, number, begin) of the lines `places`: an array is read once for all."""
-        paths = map(body.paths.__getitem__, self.chunks[places].tolist())
-        return zip(places, paths, self.numbers[places].tolist(), self.begins[places].tolist(), strict=True)
+    def at(self, body: Body, places: Sequence[int]) -> Iterator[tuple[str, int, str]]:
+        """Yield (path, number, text) of the lines `places`: an array is read once for all."""
+        paths = (body.hits[chunk].path for chunk in self.chunks[places].tolist())
+        texts = map(self.texts.__getitem__, places)
+        return zip(paths, self.numbers[places].tolist(), texts, strict=True)
 
 
 def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
@@ -133,13 +122,16 @@ def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
     pairs = pairs[first]
     chunks = body.texts.chunks_at(pairs[:, 0])
     numbers = _file_numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
-    paths: dict[str, int] = {}
-    files = np.array([paths.setdefault(path, len(paths)) for path in body.paths], np.int64)[chunks]
+    files = body.file_ranks[chunks]
     same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # unique without a number
     _, once = np.unique(same, return_index=True)
     once.sort()
+    lines, text = lines[once], body.text
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
-    return Marked(chunks[once], lines[once], numbers[once], begins[once], *pairs[once].T)
+    texts = [
+        text[a:b].strip()[:LINE_CHARS] for a, b in zip(begins.tolist(), ends[lines].tolist(), strict=True)
+    ]
+    return Marked(chunks[once], lines, numbers[once], begins, texts, *pairs[once].T)
 
 
 def _first_line(body: Body, chunk: int) -> int:
