@@ -90,8 +90,8 @@ def literal_levels(body: Body, marked: Marked, marks: Marks, query: str) -> Arra
     first, *others = map(re.escape, words or [""])
     rest = "".join(rf"\s+{word}" for word in others)
     # Letters first: a look-behind before them would be tried at each place of the text.
-    whole = rf"{first}(?<![\w$]{first}){rest}(?![\w$])"
-    inside, exact = (_lines_matching(body, marked, pattern) for pattern in (first + rest, whole))
+    spelled = rf"{first}(?<![\w$]{first}){rest}(?![\w$])"
+    inside, exact = (_lines_matching(body, marked, pattern) for pattern in (first + rest, spelled))
     if not inside.any():
         return every
     levels: Array = LOOSE - inside.astype(np.int64) - exact

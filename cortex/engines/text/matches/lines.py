@@ -107,11 +107,11 @@ def put_in_order(
     if levels is not None:
         missing = (LOOSE + 1) * missing + levels
     file = body.file_ranks[marked.chunks]
-    beside = [
+    are_secondary = [
         hit.chunk_type == "documentation" or is_unshipped(path)
         for hit, path in zip(body.hits, body.files, strict=True)
     ]
-    secondary = np.array(beside, bool)[marked.chunks]
+    secondary = np.array(are_secondary, bool)[marked.chunks]
     score = np.array(body.scores, np.float64)[marked.chunks]
     of_group = kinds * len(body.hits) + file
     best = np.zeros(len(KINDS) * len(body.hits))
@@ -174,11 +174,11 @@ def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
 
 def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     """Keep only the first lines of a test, a data file or a document with many."""
-    crowd = [
+    may_have_crowds = [
         hit.chunk_type == "documentation" or language_of(path).kind != "code"
         for hit, path in zip(body.hits, body.files, strict=True)
     ]
-    crowd_kind = np.array(crowd, bool)[marked.chunks]
+    crowd_kind = np.array(may_have_crowds, bool)[marked.chunks]
     may_crowd = (crowd_kind | (order.kinds == NUMBERS["test"])).tolist()
     chunks = marked.chunks.tolist()
     lines: dict[str, list[int]] = defaultdict(list)
