@@ -24,12 +24,13 @@ GraphOperation = Literal[
 class GraphSearch(Message):
     """Request to the graph worker for relations.
 
-    `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
-    skipped. `within`: a folder; of an ambiguous name, it selects the definition in that folder, if
-    any. `recursive`: callers of a definition include itself. `ends`: each place of a result has the
-    ids of the definitions that it may mean. `tests_last`: an impact
-    in which examples and tests come last, and `max_per_level` has no effect. `bare`: the results
-    alone, without sentences, unresolved uses, and names near an unknown target.
+    `to` and `by_calls` (at most `depth` calls, no other edges) are for the operation path only;
+    `scope` is a glob, "" for all files; `offset` results are skipped. `within`: a folder; of an
+    ambiguous name, it selects the definition in that folder, if any. `recursive`: callers of a
+    definition include itself. `ends`: each place of a result has the ids of the definitions that it
+    may mean. `tests_last`: an impact in which examples and tests come last, and `max_per_level` has
+    no effect. `bare`: the results alone, without sentences, unresolved uses, and names near an
+    unknown target.
     """
 
     operation: GraphOperation
@@ -49,6 +50,7 @@ class GraphSearch(Message):
     ends: bool = False
     tests_last: bool = False
     bare: bool = False
+    by_calls: bool = False
 
 
 @repeatable

@@ -254,6 +254,16 @@ def test_paths_are_shortest_and_need_an_end(worker):
         ask(worker, "path", "check")
 
 
+def test_a_path_by_calls_has_at_most_depth_steps_and_no_other_edge(config):
+    names = ["a:one", "a:two", "a:three", "a:four"]
+    edges = [(*names[:2], "calls"), (*names[1:3], "calls"), (*names[2:], "references")]
+    worker = serve_graph(config, [(name, "function", "a.py") for name in names], edges)
+    assert ids(worker, "path", "a:one", to="a:four") == names
+    assert ids(worker, "path", "a:one", to="a:four", by_calls=True, depth=9) == []
+    assert ids(worker, "path", "a:one", to="a:three", by_calls=True, depth=2) == names[:3]
+    assert ids(worker, "path", "a:one", to="a:three", by_calls=True, depth=1) == []
+
+
 def test_an_impact_has_a_type_and_a_severity(worker):
     hits, results = ask(worker, "impact", "app/store:Store", depth=2)
     by_id = {r["node"]["id"]: (r["impact_type"], r["severity"], r["depth"]) for r in results}

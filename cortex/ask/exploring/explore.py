@@ -57,7 +57,7 @@ from ipc.messages import Place
 HITS = 24
 #: functions whose calls are searched; tests shown below the code, where the question asks for tests
 POOL_MAX, TESTS_SHOWN = 10, 2
-#: functions between which the graph searches paths, and steps of such a path
+#: functions between which the graph searches paths, and functions of such a path
 WAYS_BETWEEN, WAY_MAX = 3, 5
 #: functions whose callers, tests and documents are searched; the same for a diff
 USERS_OF, USERS_OF_DIFF = 2, 4

@@ -153,19 +153,22 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
     return calls
 
 
-async def find_ways(
-    turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, steps_max: int
-) -> None:
-    """Add the shortest chain of calls, of at most `steps_max`, for each pair. Raises NotReady."""
-    searches = [GraphSearch("path", start.id, to=other.id, bare=True) for start, other in pairs]
+async def find_ways(turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, most: int) -> None:
+    """Add the shortest chain of calls, of at most `most` functions, for each pair. Raises
+    NotReady.
+    """
+    searches = [
+        GraphSearch("path", start.id, to=other.id, bare=True, by_calls=True, depth=most - 1)
+        for start, other in pairs
+    ]
     answers = await ask_graph(turn, searches)
     for (start, _), way in zip(pairs, answers, strict=True):
-        _add_way(start, way, calls, steps_max)
+        _add_way(start, way, calls)
 
 
-def _add_way(start: Function, way: GraphHits | None, calls: Calls, steps_max: int) -> None:
+def _add_way(start: Function, way: GraphHits | None, calls: Calls) -> None:
     results = [orjson.loads(raw) for raw in way.results] if way is not None else []
-    if len(results) > steps_max or any(result.get("edge", "calls") != "calls" for result in results):
+    if any(result.get("edge", "calls") != "calls" for result in results):
         return
     before = start
     for result in results[1:]:

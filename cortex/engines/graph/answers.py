@@ -113,7 +113,8 @@ class GraphSnapshot:
             ends = self._find_target(request.to, frozenset(), request)
             if not ends.nodes:
                 return self._explain_unresolved(ends)
-            walk = self._walker.path(meaning.nodes, ends.nodes, scope)
+            calls_max = limits.depth if request.by_calls else 0
+            walk = self._walker.path(meaning.nodes, ends.nodes, scope, calls_max)
         else:
             walk = self._walker.walk(request.operation, meaning.nodes, limits, scope)
         page = walk.page(limits)

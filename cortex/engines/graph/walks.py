@@ -180,15 +180,18 @@ class Walker:
         order = order[entered[order]]
         return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
-    def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
-        """A shortest path from `start` to `end` by calls, else with requests, else any edges."""
+    def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope, calls_max: int = 0) -> Walk:
+        """A shortest path from `start` to `end` by calls, else with requests, else any edges; with
+        `calls_max` one of at most so many calls.
+        """
         begin = self.targets.members(start)
         goal = set(self.targets.members(end))
         if both := [number for number in begin if number in goal]:
             return Walk((Step(both[0], 0, -1),), 1)
         with_routes = (_CALLS_AND_REQUESTS,) if "route" in self.graph.kinds else ()
-        for kinds in (("calls",), *with_routes, tuple(EDGE_TYPES)):
-            if steps := self._shortest_path(begin, goal, kinds, scope):
+        others = () if calls_max else (*with_routes, tuple(EDGE_TYPES))
+        for kinds in (("calls",), *others):
+            if steps := self._shortest_path(begin, goal, kinds, scope, calls_max or len(self.graph.names)):
                 return Walk(tuple(steps), len(steps))
         return Walk()
 
@@ -346,9 +349,9 @@ class Walker:
         return doubts
 
     def _shortest_path(
-        self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope
+        self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope, depth: int
     ) -> list[Step]:
-        """Walk from the goal back to the start, over sure edges."""
+        """Walk at most `depth` steps from the goal back to the start, over sure edges."""
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
         ranks = np.arange(len(EDGE_TYPES))
         frontier = np.array(sorted(goal), dtype="<i8")
@@ -359,7 +362,7 @@ class Walker:
         begins[start] = True
         running = np.zeros(len(frontier), dtype=bool)
         levels: list[Steps] = []
-        while frontier.size:
+        while frontier.size and len(levels) < depth:
             steps = self.finder.into(frontier, running, wanted)
             steps = steps.take(~self.finder.are_unsure[steps.rows])
             steps = self._first_steps(steps, ranks, visited, WalkScope())

@@ -4,14 +4,18 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
 
 from cortex.engines.text.matches.line_coverage import EXACT, LOOSE, Marks, literal_levels
 from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.engines.text.matches.lines import (
     PART_SHOWN,
     LineOrder,
+    built_lines,
     drop_alike,
     drop_crowds,
     drop_partial,
@@ -21,7 +25,6 @@ from cortex.engines.text.matches.lines import (
 )
 from cortex.system.arrays import Array
 from cortex.terms.budget import Budget
-from cortex.terms.paths import is_built
 from ipc.messages import ExactHits, ExactSearch
 
 #: part of an answer for numbers of lines, at most: a third
@@ -55,18 +58,19 @@ def order_every_line(
     order = drop_partial(order, missing, PART_SHOWN if several else 0)
     if not request.alike:
         return EveryLine(order, len(order.places), len(order.places))
-    loose = [at for at in order.places if levels[at] == LOOSE]
+    level_of = levels.tolist()
+    loose = [at for at in order.places if level_of[at] == LOOSE]
     literal = _without(order.places, loose)
     built = _built_places(body, marked, literal)
     chosen = replace(order, places=_without(literal, built))
-    if _text_bytes(body, marked, chosen.places) > request.max_bytes:
-        exact = [at for at in chosen.places if levels[at] == EXACT]
+    if any(used > request.max_bytes for used in accumulate(_line_sizes(body, marked, chosen.places))):
+        exact = [at for at in chosen.places if level_of[at] == EXACT]
         chosen = replace(chosen, places=exact or chosen.places)
         chosen = drop_alike(body, marked, chosen)
         if not request.filters.paths:
             chosen = drop_crowds(body, marked, chosen)
     rest = _without(literal, chosen.places)
-    rest.sort(key=lambda at: int(levels[at]))
+    rest.sort(key=level_of.__getitem__)
     places = [*chosen.places, *_by_file(body, marked, rest), *_by_file(body, marked, loose)]
     named = len(places) if several else len(literal)
     return EveryLine(replace(order, places=places), len(chosen.places), named)
@@ -86,7 +90,7 @@ def show_every_line(
     which = slice(begin, min(begin + request.lines, last))
     groups = group_lines(body, marked, order, which, room, as_text=True)
     end = begin + sum(len(group.lines) for group in groups)
-    room = request.max_bytes - _text_bytes(body, marked, order.places[begin:end])
+    room = request.max_bytes - sum(_line_sizes(body, marked, order.places[begin:end]))
     places = _number_rest(body, marked, order.places[end:named], room * request.alike)
     left = max(named - end, 0) - sum(len(numbers) for _, numbers in places)
     omitted = {"places": left, "other words": count - named, "a part": order.parts}
@@ -110,8 +114,7 @@ def _number_rest(body: Body, marked: Marked, rest: Sequence[int], max_bytes: int
     """
     files: dict[str, list[int]] = {}
     budget = Budget(max_bytes)
-    for at in _by_file(body, marked, rest):
-        path, number = body.hits[marked.chunks[at]].path, int(marked.numbers[at])
+    for path, number, _ in marked.at(body, _by_file(body, marked, rest)):
         if not number:
             continue
         size = len(str(number)) + _NUMBER_BYTES + (0 if path in files else len(path) + _PATH_BYTES)
@@ -121,29 +124,27 @@ def _number_rest(body: Body, marked: Marked, rest: Sequence[int], max_bytes: int
     return tuple((path, tuple(sorted(numbers))) for path, numbers in files.items())
 
 
-def _by_file(body: Body, marked: Marked, places: Iterable[int]) -> list[int]:
+def _by_file(body: Body, marked: Marked, places: Sequence[int]) -> list[int]:
     """Return the lines with those of each file together, in the order of the files' first lines."""
-    files: dict[str, list[int]] = {}
-    for at in places:
-        files.setdefault(body.hits[marked.chunks[at]].path, []).append(at)
-    return [at for lines in files.values() for at in lines]
+    files = body.file_ranks[marked.chunks[places]]
+    _, first, of = np.unique(files, return_index=True, return_inverse=True)
+    ordered: list[int] = np.array(places, np.int64)[np.argsort(first[of], kind="stable")].tolist()
+    return ordered
 
 
 def _built_places(body: Body, marked: Marked, places: Sequence[int]) -> set[int]:
     """Return the lines of built files; none if all lines are in such files."""
-    built = {at for at in places if is_built(body.hits[marked.chunks[at]].file)}
+    built = set(np.array(places, np.int64)[built_lines(body, marked)[places]].tolist())
     return built if len(built) < len(places) else set()
 
 
-def _text_bytes(body: Body, marked: Marked, places: Sequence[int]) -> int:
-    """Return the size of lines as text, in their order."""
-    used, before = 0, ""
-    for at in places:
-        path = body.hits[marked.chunks[at]].path
-        used += len(body.texts.line(int(marked.begins[at]))) + len(str(marked.numbers[at])) + _NUMBER_BYTES
-        used += 0 if path == before else len(path) + _PATH_BYTES
+def _line_sizes(body: Body, marked: Marked, places: Sequence[int]) -> Iterator[int]:
+    """Yield the size of each of the lines as text, in their order."""
+    before = ""
+    for path, number, text in marked.at(body, places):
+        path_bytes = 0 if path == before else len(path) + _PATH_BYTES
+        yield len(text) + len(str(number)) + _NUMBER_BYTES + path_bytes
         before = path
-    return used
 
 
 def _places_bytes(places: Places) -> int:

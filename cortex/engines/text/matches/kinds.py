@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+import orjson
 
 from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.generation.read import read_definitions
@@ -29,7 +30,7 @@ NUMBERS = {kind: at for at, kind in enumerate(KINDS)}
 HEAD_LINES = 6
 #: characters before a match in which its word may begin
 WORD_CHARS = 200
-#: matched words, above which the definitions of every chunk are read
+#: matched words, above which the names that a chunk defines are compared with all of them at once
 NAMES_MAX = 12
 
 #: the beginning of a comment line in any language
@@ -57,6 +58,8 @@ _STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\
 _DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
 _LETTERS = f"{string.ascii_letters}{string.digits}_"
 _WORD_END = re.compile(r"\w*")
+#: the name of a definition in the JSON of a chunk
+_DEFINED = re.compile(rb'"name":("(?:[^"\\]|\\.)*+")')
 #: in the JSON of a chunk that is a test
 _IS_TEST = b'"is_test":true'
 _DOCSTRING = ('"""', "'''")
@@ -76,10 +79,14 @@ class _Definitions:
     def __init__(self, names: set[str], chunk_jsons: Sequence[bytes]) -> None:
         self._chunk_jsons, self._names = chunk_jsons, names
         self._by_chunk: dict[int, list[Definition]] = {}
-        wanted = [b'"%b"' % name.encode() for name in names if name]
+        wanted = {orjson.dumps(name) for name in names if name}
         kinds: dict[str, set[str]] = {}
         for chunk, raw in enumerate(chunk_jsons):
-            if len(wanted) > NAMES_MAX or any(map(raw.__contains__, wanted)):
+            if len(wanted) > NAMES_MAX:
+                may_define = not wanted.isdisjoint(_DEFINED.findall(raw))
+            else:
+                may_define = any(map(raw.__contains__, wanted))
+            if may_define:
                 for definition in self._of_chunk(chunk):
                     kinds.setdefault(definition.name, set()).add(definition.kind)
         #: name → the kinds of its definitions
@@ -127,9 +134,8 @@ def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Arra
     """The kind of each marked line, as an index in KINDS, i64. `chunk_jsons`: the JSON of each
     chunk, without its text.
     """
-    chunk_kinds = [_chunk_kind(hit, raw) for hit, raw in zip(body.hits, chunk_jsons, strict=True)]
-    chunks, begins = marked.chunks.tolist(), marked.begins.tolist()
-    kinds: list[Kind | None] = [chunk_kinds[chunk] for chunk in chunks]
+    chunk_kinds = list(map(_chunk_kind, body.hits, body.files, chunk_jsons))
+    kinds: list[Kind | None] = [chunk_kinds[chunk] for chunk in marked.chunks.tolist()]
     unsure = [at for at, kind in enumerate(kinds) if kind is None]
     classifier = _LineClassifier(body, marked, unsure, chunk_jsons)
     columns = (
@@ -137,19 +143,16 @@ def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Arra
     )
     for at, line in zip(unsure, zip(*columns, classifier.words, strict=True), strict=True):
         kinds[at] = classifier.classify(*line)
-    definition_lines = {
-        body.texts.line(begin) for kind, begin in zip(kinds, begins, strict=True) if kind == "definition"
-    }
-    if definition_lines:
-        for at, kind in enumerate(kinds):  # equal lines get the same kind, in a copy of the file, too
-            if kind in ("text", "type") and body.texts.line(begins[at]) in definition_lines:
-                kinds[at] = "definition"
+    definition_lines = {text for kind, text in zip(kinds, marked.texts, strict=True) if kind == "definition"}
+    for at, text in enumerate(marked.texts):  # equal lines get the same kind, in a copy of the file, too
+        if text in definition_lines and kinds[at] in ("text", "type"):
+            kinds[at] = "definition"
     return np.array([NUMBERS[kind] for kind in kinds if kind is not None], np.int64)
 
 
-def _chunk_kind(hit: Hit, chunk_json: bytes) -> Kind | None:
+def _chunk_kind(hit: Hit, path: str, chunk_json: bytes) -> Kind | None:
     """The kind of all lines of a chunk, if it does not depend on the line."""
-    if is_test(hit.file) or (hit.file.endswith(inline_tests.ENDING) and _IS_TEST in chunk_json):
+    if is_test(path) or (path.endswith(inline_tests.ENDING) and _IS_TEST in chunk_json):
         return "test"
     return "text" if hit.chunk_type == "documentation" else None
 
@@ -162,7 +165,7 @@ class _LineClassifier:
     ) -> None:
         self._text, self._starts = body.text, body.texts.starts.tolist()
         self._requires = "require(" in body.text
-        self._languages = [language_of(hit.file).name for hit in body.hits]
+        self._languages = [language_of(path).name for path in body.files]
         spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
         #: bounds of the word with the first match of each line
         self.words = [self._word_bounds(*span) for span in spans]
@@ -175,7 +178,9 @@ class _LineClassifier:
         text, (first, last) = self._text, word
         if self._is_comment(chunk, begin, start):
             return "comment"
-        if self._defines(chunk, number, text[first:last]) or _DEFINING.search(text[begin:first]):
+        if self._defines(chunk, number, text[first:last]) or (
+            text[first - 1 : first].isspace() and _DEFINING.search(text[begin:first])
+        ):
             return "definition"
         if _IMPORT.match(text, begin) or (self._requires and _REQUIRE.match(text, begin)):
             return "import"

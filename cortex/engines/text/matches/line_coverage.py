@@ -86,10 +86,12 @@ def literal_levels(body: Body, marked: Marked, marks: Marks, query: str) -> Arra
     texts = [leaf.text for leaf in marks if isinstance(leaf, Term | Phrase)]
     if not texts or len(texts) < len(marks):
         return every
-    text = r"\s+".join(map(re.escape, tokens.lowered(texts[0] if len(texts) == 1 else query).split()))
-    inside, exact = (
-        _lines_matching(body, marked, pattern) for pattern in (text, rf"(?<![\w$]){text}(?![\w$])")
-    )
+    words = tokens.lowered(texts[0] if len(texts) == 1 else query).split()
+    first, *others = map(re.escape, words or [""])
+    rest = "".join(rf"\s+{word}" for word in others)
+    # Letters first: a look-behind before them would be tried at each place of the text.
+    spelled = rf"{first}(?<![\w$]{first}){rest}(?![\w$])"
+    inside, exact = (_lines_matching(body, marked, pattern) for pattern in (first + rest, spelled))
     if not inside.any():
         return every
     levels: Array = LOOSE - inside.astype(np.int64) - exact

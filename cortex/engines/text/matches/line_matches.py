@@ -4,7 +4,7 @@ thousands of lines may match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,18 +51,13 @@ class JoinedTexts:
         """The index of the text at each place, i64."""
         return np.searchsorted(self.starts, places, side="right") - 1
 
-    def line(self, place: int) -> str:
-        """The line that begins at `place`, cut for an answer."""
-        end = self.text.find("\n", place)
-        return self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
-
 
 def join_texts(texts: Sequence[str]) -> JoinedTexts:
     sizes = np.array([len(text) + len(BORDER) for text in texts], np.int64)
     return JoinedTexts(texts, BORDER.join(texts), np.cumsum(sizes) - sizes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Body:
     """Chunks with their texts."""
 
@@ -75,6 +70,18 @@ class Body:
     def text(self) -> str:
         return self.texts.text
 
+    @cached_property
+    def files(self) -> list[str]:
+        """The path of each chunk in its project."""
+        return [hit.file for hit in self.hits]
+
+    @cached_property
+    def file_ranks(self) -> Array:
+        """i64 [chunks]: the place of each chunk's path among the sorted paths."""
+        paths = [hit.path for hit in self.hits]
+        ranks = {path: rank for rank, path in enumerate(sorted(set(paths)))}
+        return np.array(list(map(ranks.__getitem__, paths)), np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Marked:
@@ -84,11 +91,18 @@ class Marked:
     lines: Array  #: i64: the line in the body's text
     numbers: Array  #: i64: the line in its file; 0 if it is not in the file
     begins: Array  #: i64: offset of the line in the body's text
+    texts: Sequence[str]  #: the line, cut for an answer
     starts: Array  #: i64: begin of its first span
     ends: Array  #: i64: end of that span
 
     def __len__(self) -> int:
         return len(self.chunks)
+
+    def at(self, body: Body, places: Sequence[int]) -> Iterator[tuple[str, int, str]]:
+        """Yield (path, number, text) of the lines `places`: an array is read once for all."""
+        paths = (body.hits[chunk].path for chunk in self.chunks[places].tolist())
+        texts = map(self.texts.__getitem__, places)
+        return zip(paths, self.numbers[places].tolist(), texts, strict=True)
 
 
 def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
@@ -108,13 +122,16 @@ def marked_lines(body: Body, spans: Iterable[Array]) -> Marked:
     pairs = pairs[first]
     chunks = body.texts.chunks_at(pairs[:, 0])
     numbers = _file_numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
-    paths: dict[str, int] = {}
-    files = np.array([paths.setdefault(hit.path, len(paths)) for hit in body.hits], np.int64)[chunks]
+    files = body.file_ranks[chunks]
     same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # unique without a number
     _, once = np.unique(same, return_index=True)
     once.sort()
+    lines, text = lines[once], body.text
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
-    return Marked(chunks[once], lines[once], numbers[once], begins[once], *pairs[once].T)
+    texts = [
+        text[a:b].strip()[:LINE_CHARS] for a, b in zip(begins.tolist(), ends[lines].tolist(), strict=True)
+    ]
+    return Marked(chunks[once], lines, numbers[once], begins, texts, *pairs[once].T)
 
 
 def _first_line(body: Body, chunk: int) -> int:

@@ -106,12 +106,15 @@ def put_in_order(
     """
     if levels is not None:
         missing = (LOOSE + 1) * missing + levels
-    files = {path: at for at, path in enumerate(sorted({hit.path for hit in body.hits}))}
-    file = np.array([files[hit.path] for hit in body.hits], np.int64)[marked.chunks]
-    secondary = np.array([_is_beside(hit) for hit in body.hits], bool)[marked.chunks]
+    file = body.file_ranks[marked.chunks]
+    are_secondary = [
+        hit.chunk_type == "documentation" or is_unshipped(path)
+        for hit, path in zip(body.hits, body.files, strict=True)
+    ]
+    secondary = np.array(are_secondary, bool)[marked.chunks]
     score = np.array(body.scores, np.float64)[marked.chunks]
-    of_group = kinds * len(files) + file
-    best = np.zeros(len(KINDS) * len(files))
+    of_group = kinds * len(body.hits) + file
+    best = np.zeros(len(KINDS) * len(body.hits))
     np.maximum.at(best, of_group, score)
     built = _built_lines(body, marked, kinds)
     places = np.lexsort((marked.numbers, file, -best[of_group], secondary, kinds, missing, built)).tolist()
@@ -119,15 +122,16 @@ def put_in_order(
     return LineOrder(places, kinds, best[of_group], classes)
 
 
-def _is_beside(hit: Hit) -> bool:
-    return hit.chunk_type == "documentation" or is_unshipped(hit.file)
+def built_lines(body: Body, marked: Marked) -> Array:
+    """Bool [marked]: lines of built files."""
+    return np.array(list(map(is_built, body.files)), bool)[marked.chunks]
 
 
 def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
     """Bool [marked]: lines of built files. All False when only built files define a match: then
     their folder holds sources in spite of its name.
     """
-    built = np.array([is_built(hit.file) for hit in body.hits], bool)[marked.chunks]
+    built = built_lines(body, marked)
     defines = kinds == NUMBERS["definition"]
     if (defines & built).any() and not (defines & ~built).any():
         return np.zeros(len(marked), bool)
@@ -153,14 +157,13 @@ def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     """
     looked_at = order.places[:ALIKE_LINES_MAX]
     same_lines: dict[tuple[int, str], list[int]] = {}
-    columns = zip(looked_at, order.kinds[looked_at].tolist(), marked.begins[looked_at].tolist(), strict=True)
-    for at, kind, begin in columns:
-        same_lines.setdefault((kind, body.texts.line(begin)), []).append(at)
-    paths, chunks = [hit.path for hit in body.hits], marked.chunks.tolist()
+    for at, kind in zip(looked_at, order.kinds[looked_at].tolist(), strict=True):
+        same_lines.setdefault((kind, marked.texts[at]), []).append(at)
+    chunks = marked.chunks.tolist()
     left_out: set[int] = set()
     like: dict[int, Sequence[int]] = {}
     for (kind, _), alike in same_lines.items():
-        files = [paths[chunks[at]] for at in alike] if len(alike) >= ALIKE_FILES else ()
+        files = [body.hits[chunks[at]].path for at in alike] if len(alike) >= ALIKE_FILES else ()
         if len(set(files)) >= ALIKE_FILES:
             copies = kind != NUMBERS["definition"]
             others = [at for at, file in zip(alike[1:], files[1:], strict=True) if copies or is_built(file)]
@@ -171,7 +174,11 @@ def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
 
 def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     """Keep only the first lines of a test, a data file or a document with many."""
-    crowd_kind = np.array([_may_crowd(hit) for hit in body.hits], bool)[marked.chunks]
+    may_have_crowds = [
+        hit.chunk_type == "documentation" or language_of(path).kind != "code"
+        for hit, path in zip(body.hits, body.files, strict=True)
+    ]
+    crowd_kind = np.array(may_have_crowds, bool)[marked.chunks]
     may_crowd = (crowd_kind | (order.kinds == NUMBERS["test"])).tolist()
     chunks = marked.chunks.tolist()
     lines: dict[str, list[int]] = defaultdict(list)
@@ -184,10 +191,6 @@ def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
         left_out.update(file_lines[CROWD_SHOWN:])
         crowd[file_lines[CROWD_SHOWN - 1]] = len(file_lines) - CROWD_SHOWN
     return replace(order, places=[at for at in order.places if at not in left_out], crowd=crowd)
-
-
-def _may_crowd(hit: Hit) -> bool:
-    return hit.chunk_type == "documentation" or language_of(hit.file).kind != "code"
 
 
 def group_lines(
@@ -206,8 +209,8 @@ def group_lines(
         kind, hit = KINDS[order.kinds[at]], body.hits[marked.chunks[at]]
         last = out[-1] if out else None
         goes_on = last is not None and (last.kind, last.hit.path) == (kind, hit.path)
-        number, line = int(marked.numbers[at]), body.texts.line(int(marked.begins[at]))
-        line += _describe_omitted(body, marked, order, at)
+        number = int(marked.numbers[at])
+        line = marked.texts[at] + _describe_omitted(body, marked, order, at)
         size = len(line) + len(str(number)) + 4 + (0 if goes_on else head_bytes(hit.path))
         if not budget.take(size, sure=last is None):
             break
