@@ -29,6 +29,11 @@ _CONSTANTS = frozenset({"constant", "scope_resolution"})
 #: methods whose block is a test, and methods whose block prepares those of the group around it
 _TESTS = frozenset("it specify example scenario test should".split())
 _PREPARERS = frozenset("before setup around let subject".split())
+#: calls that make a class, and what gives it a name
+_MAKERS, _MAKE = frozenset((b"Class", b"Struct", b"Data")), frozenset((b"new", b"define"))
+_NAMED = frozenset({"constant", "identifier"})
+#: begins the link for an unnamed class: the byte at which it begins follows
+UNNAMED_AT = "{"
 #: methods of tests that expect an error
 _RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
 #: methods that pass their receiver to their block
@@ -182,11 +187,23 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     if receiver.type == "identifier" and receiver.text in _RAISERS:
         return _raised_error(call, syntax) or None
     if receiver.type == "constant":
+        if is_unnamed_class(call):
+            return f"{UNNAMED_AT}{call.start_byte}"
         arguments = call.child_by_field_name("arguments") if receiver.text == b"Class" else None
         return chain_of(arguments.named_child(0), syntax, depth + 1) if arguments is not None else None
     if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
         return None
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def is_unnamed_class(call: Node) -> bool:
+    """Return True for `Class.new do … end` whose class gets no name by an assignment."""
+    maker, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
+    if maker is None or maker.text not in _MAKERS or call.child_by_field_name("block") is None:
+        return False
+    around = call.parent
+    is_named = around is not None and around.type == "assignment" and around.named_children[0].type in _NAMED
+    return method is not None and method.text in _MAKE and not is_named
 
 
 def value_of_case(case: Node, syntax: Syntax, depth: int) -> str:

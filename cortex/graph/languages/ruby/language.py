@@ -29,6 +29,7 @@ from cortex.graph.languages.ruby.constants import (
     call_constant,
     called_member,
     called_root,
+    own_members,
     results_of_name,
     uncalled_root,
 )
@@ -169,6 +170,7 @@ RUBY = Language(
     ),
     find_module=lambda project, module, importer: project.ruby.find(module, importer),
     is_outside=_is_outside,
+    own_members=own_members,
     called_root=called_root,
     called_member=called_member,
     uncalled_root=uncalled_root,

@@ -9,7 +9,9 @@
 (assignment left: (constant) right: (call receiver: [(constant) (scope_resolution)] @base.extends @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new"))
 (assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new [block: (_) arguments: (_)]) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
 (assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
-(assignment left: [(constant) (identifier)] right: (call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
+(assignment left: [(constant) (identifier)] right: (call !block receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
+(call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier) (self)] @base.extends) block: (_) (#eq? @_maker "Class") (#eq? @_new "new"))
+(call receiver: (constant) @_maker @name method: (identifier) @_new block: (_) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.anonymous
 ([(heredoc_body) (call method: (identifier) @_define arguments: (argument_list . [(delimited_symbol) (string) (identifier)]) block: (_) (#any-of? @_define "define_method" "define_singleton_method"))] @template)
 (alias name: (_) @name alias: (_) @alias.of) @def.alias
 (call method: (identifier) @_alias arguments: (argument_list . [(simple_symbol) (string)] @def.alias @name . [(simple_symbol) (string)] @alias.of .) (#eq? @_alias "alias_method"))
