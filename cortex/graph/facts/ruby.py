@@ -11,7 +11,15 @@ from tree_sitter import Node
 
 from cortex.graph.facts.declared.flags import is_of_class_itself
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
-from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call, text_of, union_link
+from cortex.graph.facts.expressions.chains import (
+    LITERAL,
+    UNKNOWN,
+    chain_of,
+    child_of,
+    strip_call,
+    text_of,
+    union_link,
+)
 from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 
@@ -22,6 +30,7 @@ _CLASS_RECEIVERS = frozenset({"constant", "self", "identifier", "instance_variab
 #: children of a call without arguments
 _MEMBER_PARTS = 3
 _LISTS = frozenset({"string_array", "symbol_array", "array"})
+_WORDS = frozenset({"simple_symbol", "string", "bare_string", "bare_symbol", "hash_key_symbol"})
 _BLOCKS = frozenset({"block", "do_block"})
 #: operators whose result is mostly of the left side's type
 _ARITHMETIC = frozenset("+ - * / %".split())
@@ -32,6 +41,15 @@ _PREPARERS = frozenset("before setup around let subject".split())
 #: calls that make a class, and what gives it a name
 _MAKERS, _MAKE = frozenset((b"Class", b"Struct", b"Data")), frozenset((b"new", b"define"))
 _NAMED = frozenset({"constant", "identifier"})
+#: ends the chain of a list's elements; the name of what may be `self` in a block
+LISTED, EVALUATED = "(^e)", "(block)"
+#: links for the parameters of a block with two: a list's first is no element, but a hash's second
+FIRST_OF_TWO, SECOND_OF_TWO = "(~k)", "(~v)"
+#: methods whose block gets an element and something else, or no element first
+_WITH_ELEMENT = frozenset("each_with_index each_with_object map_with_index with_index".split())
+_WITHOUT_ELEMENT = frozenset("inject reduce each_index each_key each_slice each_cons fill".split())
+#: methods that return a list of what their block returns
+_MAPS = frozenset((b"map", b"collect", b"flat_map", b"filter_map"))
 #: begins the link for an unnamed class: the byte at which it begins follows
 UNNAMED_AT = "{"
 #: methods of tests that expect an error
@@ -129,15 +147,33 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     if parameters is None or block is None or parameters.type != "block_parameters":
         return UNKNOWN
     call = block.parent
-    if block.type not in _BLOCKS or call is None or call.type != "call" or parameters.named_child(0) != name:
+    if block.type not in _BLOCKS or call is None or call.type != "call":
         return UNKNOWN
-    if error := _raised_error(call, syntax):
+    is_second = parameters.named_child(0) != name
+    if is_second and (parameters.named_child_count != 2 or parameters.named_child(1) != name):
+        return UNKNOWN
+    if not is_second and (error := _raised_error(call, syntax)):
         return error
-    chain = strip_call(chain_of(call, syntax))
+    chain = strip_call(_call_chain(call, syntax))
     receiver, _, method = chain.rpartition(".")
+    if method in _WITHOUT_ELEMENT or chain[:1] in UNKNOWN:
+        return UNKNOWN
+    if is_second:
+        return UNKNOWN if method in _WITH_ELEMENT or not receiver else chain + SECOND_OF_TWO
     if method in _PASS_ITSELF:
         return receiver or UNKNOWN
-    return UNKNOWN if chain[:1] in UNKNOWN else chain + BLOCK_ARGUMENT
+    is_first = parameters.named_child_count > 1 and method not in _WITH_ELEMENT
+    return chain + (FIRST_OF_TWO if is_first else BLOCK_ARGUMENT)
+
+
+def _call_chain(call: Node, syntax: Syntax) -> str:
+    """Return the chain of a call itself, whatever its value is."""
+    receiver, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
+    if method is None:
+        return UNKNOWN
+    if method.text not in _MAPS:
+        return chain_of(call, syntax)
+    return f"{chain_of(receiver, syntax)}.{text_of(method)}" if receiver is not None else text_of(method)
 
 
 def end_of_tests(node: Node) -> int:
@@ -182,7 +218,11 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     in `assert_raises(Full)`; None for any other call.
     """
     receiver = call.child(0)
-    if receiver is None or receiver.type not in _CLASS_RECEIVERS:
+    if receiver is None:
+        return None
+    if (mapped := _mapped_list(call, syntax, depth)) is not None:
+        return mapped
+    if receiver.type not in _CLASS_RECEIVERS:
         return None
     if receiver.type == "identifier" and receiver.text in _RAISERS:
         return _raised_error(call, syntax) or None
@@ -194,6 +234,38 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
         return None
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def _mapped_list(call: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the list in `rows.map { |row| Row.new(row) }`, if names of the block do not
+    decide it; None for any other call.
+    """
+    method, block = call.child_by_field_name("method"), call.child_by_field_name("block")
+    if block is None or method is None or method.text not in _MAPS:
+        return None
+    body = block.child_by_field_name("body")
+    chain = chain_of(child_of(body, "-1"), syntax, depth + 1) if body is not None else UNKNOWN
+    return chain + LISTED if chain[:1].isupper() else None
+
+
+def list_of_elements(array: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the list `[Disk.new(1), Disk.new(2)]`; None for one without such values."""
+    first = next(iter(array.named_children), None)
+    chain = chain_of(first, syntax, depth + 1) if first is not None and first.type == "call" else UNKNOWN
+    return chain + LISTED if chain[:1].isupper() else None
+
+
+def added_value(container: Node) -> Node | None:
+    """Return what `@disks << disk`, `@disks.push(disk)` or `@disks[name] = disk` adds to a variable."""
+    around = container.parent
+    if around is not None and around.type == "element_reference":
+        around = around.parent
+    if around is None:
+        return None
+    arguments = around.child_by_field_name("arguments")
+    if arguments is not None:
+        return next(iter(arguments.named_children), None)
+    return around.child_by_field_name("right")
 
 
 def is_unnamed_class(call: Node) -> bool:
@@ -312,8 +384,32 @@ def _words_around(node: Node) -> dict[str, list[str]]:
         receiver = around.child_by_field_name("receiver") if around.type == "call" else None
         block = around.child_by_field_name("block") if receiver is not None else None
         parameters = block.child_by_field_name("parameters") if block is not None else None
-        if receiver is not None and parameters is not None and receiver.type in _LISTS:
-            values = [text_of(word).strip("'\":") for word in receiver.named_children]
-            words.setdefault(text_of(parameters).strip("| "), values)
+        if parameters is not None and (values := _words_of(receiver)):
+            words.setdefault(text_of(parameters).strip("| ").partition(",")[0], values)
         around = around.parent
     return words
+
+
+def _words_of(receiver: Node | None) -> list[str]:
+    """Return the literal words of a list, the keys of a hash, or those of a constant of the file that is
+    one: `NAMES = %w[get post].freeze`.
+    """
+    if receiver is not None and receiver.type == "constant":
+        receiver = _value_of_constant(receiver)
+    while receiver is not None and receiver.type == "call":
+        receiver = receiver.child_by_field_name("receiver")
+    if receiver is None or receiver.type not in (*_LISTS, "hash"):
+        return []
+    words = (child.child_by_field_name("key") or child for child in receiver.named_children)
+    return [text_of(word).strip("'\":") for word in words if word.type in _WORDS]
+
+
+def _value_of_constant(name: Node) -> Node | None:
+    """Return the value that a scope around a constant's name assigns to it."""
+    around = name.parent
+    while around is not None:
+        for statement in around.named_children:
+            if statement.type == "assignment" and statement.named_children[0].text == name.text:
+                return statement.named_children[-1]
+        around = around.parent
+    return None

@@ -17,12 +17,13 @@ from cortex.graph.facts.expressions.chains import (
     narrowed_name,
     text_of,
     type_text,
+    union_link,
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
 from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.ruby import delegate_name, end_of_tests
+from cortex.graph.facts.ruby import EVALUATED, LISTED, added_value, delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -169,6 +170,33 @@ def bind_described(sweep: Sweep, node: Node) -> None:
         chain = chain_of(node, sweep.syntax)
         sweep.add_binding_between("described_class", chain, *block.byte_range)
         sweep.add_binding_between("subject", f"{chain}.new()", *block.byte_range)
+
+
+def bind_element(sweep: Sweep, container: Node) -> None:
+    """Bind a Ruby variable to a list of what is added to it: `@disks << disk`, `disks[name] = disk`; a
+    local one only after `disks = []`.
+    """
+    chain, name = chain_of(added_value(container), sweep.syntax), name_of(container)
+    if chain in (UNKNOWN, LITERAL) or sweep.stack[-1].kind in TYPE_KINDS:
+        return
+    scope = sweep.stack[-1].index
+    if not name.startswith("self."):
+        before = (b.value for b in reversed(sweep.bindings) if b.name == name and b.scope == scope)
+        if next(before, UNKNOWN) not in (LITERAL, chain + LISTED):
+            return
+    until = end_of_tests(container) if scope < 0 else 0
+    sweep.add_binding_between(name, chain + LISTED, container.start_byte, until)
+
+
+def bind_evaluated(sweep: Sweep, block: Node) -> None:
+    """Bind what may be `self` in a Ruby block without parameters, `Menu.new do … end`: what the call
+    returns, or its receiver.
+    """
+    call = block.parent
+    if call is not None:
+        chain = chain_of(call, sweep.syntax)
+        selves = union_link([chain, chain_of(call.child_by_field_name("receiver"), sweep.syntax)])
+        sweep.add_binding_between(EVALUATED, selves, *block.byte_range)
 
 
 def value_of(captures: Captures, syntax: Syntax) -> str:

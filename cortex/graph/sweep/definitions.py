@@ -268,6 +268,8 @@ def _open_definition(
 ) -> None:
     frame, name_node = place.frame, captures["name"][0]
     is_member = place.owner is not None or frame.kind in TYPE_KINDS
+    # Ruby's `base.class_eval do def save … end` in a method: nothing tells the type that gets it
+    is_member = is_member or (sweep.rules.class_methods and frame.block and frame.kind == "method")
     is_member = is_member or (frame.kind == "container" and not sweep.rules.name_spaces)
     kind = _KINDS.get(written, written)
     if kind == "function" and written != "variant" and is_member:

@@ -38,6 +38,8 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "macro.body": references.call_in_macro,
     "yielded": bindings.bind_yielded,
     "described": bindings.bind_described,
+    "listed": bindings.bind_element,
+    "evaluated": bindings.bind_evaluated,
     "template": definitions.define_templates,
     "fields": bindings.bind_tuple_fields,
     "told": bindings.bind_comment_types,

@@ -90,7 +90,7 @@ def unnamed_name(body: Node) -> tuple[str, str]:
 def _class_argument(call: Node) -> str:
     """Return the last name of the base in Ruby's `Class.new(Shop::Disk) do … end`."""
     arguments = call.child_by_field_name("arguments")
-    first = arguments.named_child(0) if arguments is not None else None
+    first = next(iter(arguments.named_children), None) if arguments is not None else None
     return text_of(first).rpartition("::")[2] if first is not None and first.type in _CONSTANT_NAMES else ""
 
 

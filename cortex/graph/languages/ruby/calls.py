@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.facts import Reference
+from cortex.graph.facts.facts import Binding, Reference
+from cortex.graph.facts.ruby import EVALUATED
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
@@ -64,6 +65,8 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     reader (`attr_reader`).
     """
     name, evaluator = callee.name, calls.evaluator
+    if not callee.values and (of_block := _methods_of_block(calls, callee)):
+        return calls.targets.edges_of_call(callee.reference, of_block, "receiver")
     around = evaluator.owners.type_around(calls.path, callee.reference.scope)
     if around and evaluator.scopes.is_in_group(calls.path, around[1], callee.reference.at):
         around = None
@@ -84,9 +87,24 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
             ref
             for ref in named
             if not evaluator.scopes.is_static(ref)
-            and (is_module or _is_outside(calls.project, evaluator.owners.of(*ref)))
+            and ((owner := evaluator.owners.of(*ref)) is None or is_module or _is_outside(calls.project, owner))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
+
+
+def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
+    """Return the methods of what may be `self` in the blocks around a call: `Menu.new do … end`."""
+    reference, evaluator = callee.reference, calls.evaluator
+    for place in reversed(calls.project.index(calls.path).places(reference.scope, EVALUATED)):
+        if not isinstance(place, Binding) or not place.at <= reference.at < place.until:
+            continue
+        for value in evaluator.evaluate(place.value, calls.path, place.scope, place.at):
+            if value.tag in ("inst", "def") and calls.project.definition(value.ref).has_members:
+                static = value.tag == "def"
+                members = evaluator.member_of_kind(value.ref, callee.name, static=static)
+                if refs := calls.targets.callable_refs(members, reference.arguments):
+                    return refs
+    return []
 
 
 def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
@@ -178,10 +196,8 @@ class _Namesakes:
         return by_type
 
 
-def _is_outside(project: Project, owner: Ref | None) -> bool:
+def _is_outside(project: Project, owner: Ref) -> bool:
     """Return True for an outside class that the project reopens, `class Minitest::Test`."""
-    if owner is None:
-        return False
     definition = project.definition(owner)
     space = definition.scope.partition(".")[0]
     inside = any(project.types_named(project.home(owner[0]), space))

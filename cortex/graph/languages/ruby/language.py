@@ -8,10 +8,14 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.facts.ruby import (
     COMPUTED,
+    FIRST_OF_TWO,
+    LISTED,
+    SECOND_OF_TWO,
     block_argument,
     class_of_call,
     default_mark,
     guarded_value,
+    list_of_elements,
     result_of_operator,
     value_of_case,
 )
@@ -74,10 +78,16 @@ def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 def _passed_to(
     evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], _place: tuple[str, int]
 ) -> tuple[Value, ...]:
-    """Return the values that a method passes to its block, `yield file`; of a link of COMPUTED the
-    methods that a macro makes.
+    """Return the values that a method passes to its block, `yield file`, or the elements of a list;
+    for LISTED the list of a value; for a link of COMPUTED the methods that a macro makes.
     """
+    if link == LISTED:
+        depth = value.depth + 1
+        return (value._replace(tag="list", depth=depth),) if value.tag in ("inst", "list") else ()
     if value.tag != "def":
+        lists = (owner for owner in owners if owner.tag == "list" and link != FIRST_OF_TWO)
+        return merge_values(evaluator.results.element(owner) for owner in lists)
+    if link == SECOND_OF_TWO:
         return ()
     if link in COMPUTED.values():
         return evaluator.helper(Macros).defined_by(value, link)
@@ -157,6 +167,7 @@ RUBY = Language(
         parameter_type=default_mark,
         readers={
             "call": class_of_call,
+            "array": list_of_elements,
             "binary": result_of_operator,
             "case": value_of_case,
             **dict.fromkeys(("rescue", "ensure"), guarded_value),

@@ -9,8 +9,8 @@
 (assignment left: (constant) right: (call receiver: [(constant) (scope_resolution)] @base.extends @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new"))
 (assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new [block: (_) arguments: (_)]) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
 (assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
-(assignment left: [(constant) (identifier)] right: (call !block receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
-(call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier) (self)] @base.extends) block: (_) (#eq? @_maker "Class") (#eq? @_new "new"))
+(assignment left: [(constant) (identifier)] right: (call !block receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier) (call)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
+(call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier) (self) (call)] @base.extends) block: (_) (#eq? @_maker "Class") (#eq? @_new "new"))
 (call receiver: (constant) @_maker @name method: (identifier) @_new block: (_) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.anonymous
 ([(heredoc_body) (call method: (identifier) @_define arguments: (argument_list . [(delimited_symbol) (string) (identifier)]) block: (_) (#any-of? @_define "define_method" "define_singleton_method"))] @template)
 (alias name: (_) @name alias: (_) @alias.of) @def.alias
@@ -41,6 +41,11 @@
 (call method: (identifier) @_let arguments: (argument_list . (simple_symbol) @bind.name) block: (_ body: (_ (_) @bind.value .)) (#any-of? @_let "let" "let!" "subject" "subject!"))
 (call method: (identifier) @bind.name !receiver !arguments block: (_ body: (_ (_) @bind.value .)) (#eq? @bind.name "subject"))
 (call method: (identifier) @_describe arguments: (argument_list . [(constant) (scope_resolution)] @described) block: (_) (#any-of? @_describe "describe" "context"))
+
+(binary left: [(instance_variable) (identifier)] @listed operator: "<<")
+(_ receiver: [(instance_variable) (identifier)] @listed method: (identifier) @_push arguments: (_) (#any-of? @_push "push" "append" "unshift" "add"))
+(_ left: (element_reference object: [(instance_variable) (identifier)] @listed) right: (_))
+(call receiver: [(constant) (scope_resolution)] block: (_ !parameters) @evaluated)
 
 ([(block) (do_block) (lambda)] @block)
 
