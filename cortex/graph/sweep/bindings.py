@@ -17,7 +17,6 @@ from cortex.graph.facts.expressions.chains import (
     narrowed_name,
     text_of,
     type_text,
-    union_link,
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
@@ -189,14 +188,13 @@ def bind_element(sweep: Sweep, container: Node) -> None:
 
 
 def bind_evaluated(sweep: Sweep, block: Node) -> None:
-    """Bind what may be `self` in a Ruby block without parameters, `Menu.new do … end`: what the call
-    returns, or its receiver.
+    """Bind what may be `self` in a Ruby block without parameters, `Menu.new do … end`: the receiver of
+    the call, or rather what it returns.
     """
     call = block.parent
-    if call is not None:
-        chain = chain_of(call, sweep.syntax)
-        selves = union_link([chain, chain_of(call.child_by_field_name("receiver"), sweep.syntax)])
-        sweep.add_binding_between(EVALUATED, selves, *block.byte_range)
+    receiver = call.child_by_field_name("receiver") if call is not None else None
+    for node in (receiver, call):
+        sweep.add_binding_between(EVALUATED, chain_of(node, sweep.syntax), *block.byte_range)
 
 
 def value_of(captures: Captures, syntax: Syntax) -> str:

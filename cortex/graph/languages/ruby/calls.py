@@ -156,7 +156,8 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
     if last_name is None:
         return refs
     owners = [(ref, calls.evaluator.owners.of(*ref)) for ref in refs]
-    types = {ref: calls.project.definition(owner).name.lower() for ref, owner in owners if owner}
+    definitions = [(ref, calls.project.definition(owner)) for ref, owner in owners if owner]
+    types = {ref: type_.name.lower() for ref, type_ in definitions if type_.kind != "trait"}  # no instances
     words = last_name[0].split("_")
     for first in range(len(words)):  # of `new_entry` also `Entry`
         if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:

@@ -57,10 +57,17 @@ def _uncalled(
     _owners: tuple[Value, ...],
     _place: tuple[str, int],
 ) -> tuple[Value, ...]:
-    """Return `values`, with the results of methods before a further link."""
+    """Return `values`, with the results of methods before a further link, and there one of the parts
+    of a reopened type: all have its members.
+    """
     if not links:
         return values
-    return tuple(result for value in values for result in results_of_name(evaluator, value))
+    results = tuple(result for value in values for result in results_of_name(evaluator, value))
+    if len(results) < 2:
+        return results
+    definition = evaluator.project.definition
+    parts = {(v.tag, definition(v.ref).qualified) if v.at >= 0 else v: v for v in reversed(results)}
+    return tuple(reversed(parts.values()))
 
 
 def _is_outside(links: list[str]) -> bool:
