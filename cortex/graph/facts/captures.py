@@ -56,6 +56,7 @@ _MAIN = (
     "tokens",
     "delegated",
     "described",
+    "yielded",
     "param.name",
     "param.type",
     "param.item",

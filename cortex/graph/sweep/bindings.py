@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.jsdoc import read_typedefs, type_above
-from cortex.graph.facts.expressions.blocks import component_of
+from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT, component_of
 from cortex.graph.facts.expressions.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
@@ -15,6 +15,7 @@ from cortex.graph.facts.expressions.chains import (
     chain_of,
     name_of,
     narrowed_name,
+    strip_call,
     text_of,
     type_text,
 )
@@ -157,6 +158,14 @@ def bind_yielded(sweep: Sweep, node: Node) -> None:
     if sweep.callable_around(through_blocks=True) is not None:
         chain = chain_of(node, sweep.syntax)
         sweep.bindings.append(Binding(YIELDED, chain, sweep.stack[-1].index, node.start_byte, 0))
+
+
+def bind_passed_on(sweep: Sweep, call: Node) -> None:
+    """Bind what a Ruby method passes to its block through another: `@disks.each(&block)`."""
+    chain = "self" if text_of(call).startswith("instance_e") else strip_call(chain_of(call, sweep.syntax))
+    if chain[:1] not in (UNKNOWN, LITERAL) and sweep.callable_around(through_blocks=True) is not None:
+        passed = chain if chain == "self" else chain + BLOCK_ARGUMENT
+        sweep.bindings.append(Binding(YIELDED, passed, sweep.stack[-1].index, call.start_byte, 0))
 
 
 def bind_described(sweep: Sweep, node: Node) -> None:

@@ -23,6 +23,8 @@
 (singleton_method body: (body_statement (_) @return.value .))
 (return (argument_list . (_) @return.value .))
 (yield (argument_list . (_) @yielded))
+(call receiver: (identifier) @_block method: (identifier) @_call arguments: (argument_list . (_) @yielded) (#any-of? @_block "block" "blk") (#any-of? @_call "call" "yield"))
+(call method: (_) arguments: (argument_list (block_argument (identifier)))) @passing
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))
