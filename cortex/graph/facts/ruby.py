@@ -50,6 +50,8 @@ _WITH_ELEMENT = frozenset("each_with_index each_with_object map_with_index with_
 _WITHOUT_ELEMENT = frozenset("inject reduce each_index each_key each_slice each_cons fill".split())
 #: methods that return a list of what their block returns
 _MAPS = frozenset((b"map", b"collect", b"flat_map", b"filter_map"))
+#: methods that return what their block returns; classes of lists that their block fills
+_GIVE_RESULT, _FILLED = frozenset((b"then", b"yield_self")), frozenset((b"Array", b"Hash"))
 #: begins the link for an unnamed class: the byte at which it begins follows
 UNNAMED_AT = "{"
 #: methods of tests that expect an error
@@ -142,6 +144,8 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     """
     parameters = name.parent
     block = parameters.parent if parameters is not None else None
+    if block is not None and parameters is not None and parameters.type == "left_assignment_list":
+        return _assigned_in_turn(name, parameters, block, syntax)
     if block is not None and block.type == "rescue":
         return _error_of(block.child_by_field_name("exceptions"), syntax)
     if parameters is None or block is None or parameters.type != "block_parameters":
@@ -166,12 +170,22 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     return chain + (FIRST_OF_TWO if is_first else BLOCK_ARGUMENT)
 
 
+def _assigned_in_turn(name: Node, names: Node, assignment: Node, syntax: Syntax) -> str:
+    """Return the chain of a name's value in `a, b = Disk.new, Tape.new`."""
+    values = assignment.child_by_field_name("right")
+    if values is None or values.type != "right_assignment_list":
+        return UNKNOWN
+    pairs = zip(names.named_children, values.named_children, strict=False)
+    is_plain = names.named_child_count == values.named_child_count
+    return next((chain_of(value, syntax) for left, value in pairs if left == name and is_plain), UNKNOWN)
+
+
 def _call_chain(call: Node, syntax: Syntax) -> str:
     """Return the chain of a call itself, whatever its value is."""
     receiver, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
     if method is None:
         return UNKNOWN
-    if method.text not in _MAPS:
+    if method.text not in _MAPS and method.text not in _GIVE_RESULT:
         return chain_of(call, syntax)
     return f"{chain_of(receiver, syntax)}.{text_of(method)}" if receiver is not None else text_of(method)
 
@@ -220,8 +234,8 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     receiver = call.child(0)
     if receiver is None:
         return None
-    if (mapped := _mapped_list(call, syntax, depth)) is not None:
-        return mapped
+    if (result := _result_of_block(call, syntax, depth)) is not None:
+        return result
     if receiver.type not in _CLASS_RECEIVERS:
         return None
     if receiver.type == "identifier" and receiver.text in _RAISERS:
@@ -236,23 +250,38 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
 
 
-def _mapped_list(call: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of the list in `rows.map { |row| Row.new(row) }`, if names of the block do not
-    decide it; None for any other call.
+def _result_of_block(call: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the list in `rows.map { |row| Row.new(row) }`, `Array.new(3) { Row.new }`, or of
+    the result of `row.then { |one| one.next }`; None for any other call.
     """
     method, block = call.child_by_field_name("method"), call.child_by_field_name("block")
-    if block is None or method is None or method.text not in _MAPS:
+    receiver = call.child_by_field_name("receiver")
+    if block is None or method is None or receiver is None:
         return None
-    body = block.child_by_field_name("body")
+    is_mapped = method.text in _MAPS
+    if not is_mapped and method.text not in _GIVE_RESULT and receiver.text not in _FILLED:
+        return None
+    body, parameters = block.child_by_field_name("body"), block.child_by_field_name("parameters")
     chain = chain_of(child_of(body, "-1"), syntax, depth + 1) if body is not None else UNKNOWN
-    return chain + LISTED if chain[:1].isupper() else None
+    root = re.match(r"\w+", chain)
+    if parameters is not None and root is not None and root[0] == text_of(parameters).strip("| "):
+        element = chain_of(receiver, syntax, depth + 1) + "[]" * is_mapped
+        chain = element + chain[root.end() :]
+    elif not chain[:1].isupper():
+        return None
+    return chain if method.text in _GIVE_RESULT else chain + LISTED
 
 
-def list_of_elements(array: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of the list `[Disk.new(1), Disk.new(2)]`; None for one without such values."""
-    first = next(iter(array.named_children), None)
-    chain = chain_of(first, syntax, depth + 1) if first is not None and first.type == "call" else UNKNOWN
-    return chain + LISTED if chain[:1].isupper() else None
+def list_of_elements(node: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the list `[Disk.new(1), Disk.new(2)]`, or of a hash with such values; None for
+    one with others.
+    """
+    values = [pair.child_by_field_name("value") or pair for pair in node.named_children[: WORDS_MAX + 1]]
+    if not values or len(values) > WORDS_MAX or any(value.type != "call" for value in values):
+        return None
+    chains = [chain_of(value, syntax, depth + 1) for value in values]
+    link = union_link(chains) if all(chain[:1].isupper() for chain in chains) else UNKNOWN
+    return None if link == UNKNOWN else link + LISTED
 
 
 def added_value(container: Node) -> Node | None:

@@ -101,6 +101,10 @@ def _value_past_parameter(sweep: Sweep, name: str, value: str, node: Node) -> st
 def narrow(sweep: Sweep, captures: Captures) -> None:
     """Bind the narrower type of `if isinstance(x, A):` in the block, or after an assertion."""
     name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
+    if sweep.rules.makes_by_new:
+        instance = f"{chain_of(captures['narrow.type'][0], sweep.syntax)}.new()"
+        sweep.add_binding_between(chain_of(name, sweep.syntax), instance, *captures["narrow.block"][0].byte_range)
+        return
     if (chain := chain_of(name, sweep.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
         return
     alternative = " | ".join(
@@ -158,6 +162,14 @@ def bind_yielded(sweep: Sweep, node: Node) -> None:
     if sweep.callable_around(through_blocks=True) is not None:
         chain = chain_of(node, sweep.syntax)
         sweep.bindings.append(Binding(YIELDED, chain, sweep.stack[-1].index, node.start_byte, 0))
+
+
+def bind_assigned(sweep: Sweep, setter: Node) -> None:
+    """Bind the field that Ruby's `self.disk = Disk.new` sets, if `attr_accessor` made the setter."""
+    name, assignment = setter.child_by_field_name("method"), setter.parent
+    value = assignment.child_by_field_name("right") if assignment is not None else None
+    if name is not None and (chain := chain_of(value, sweep.syntax)) not in (UNKNOWN, LITERAL):
+        sweep.add_binding_between(f"self.@{text_of(name)}", chain, setter.start_byte, 0)
 
 
 def bind_passed_on(sweep: Sweep, call: Node) -> None:

@@ -37,6 +37,7 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "companion": bindings.bind_companion,
     "macro.body": references.call_in_macro,
     "yielded": bindings.bind_yielded,
+    "assigned": bindings.bind_assigned,
     "passing": bindings.bind_passed_on,
     "described": bindings.bind_described,
     "listed": bindings.bind_element,

@@ -159,7 +159,7 @@ RUBY = Language(
         wraps={
             "parenthesized_statements": "",
             **dict.fromkeys(("assignment", "operator_assignment"), "right"),
-            **dict.fromkeys(("then", "else"), "-1"),
+            **dict.fromkeys(("then", "else", "begin"), "-1"),
             **dict.fromkeys(("if_modifier", "unless_modifier"), "body"),
         },
         either={
@@ -174,7 +174,7 @@ RUBY = Language(
         parameter_type=default_mark,
         readers={
             "call": class_of_call,
-            "array": list_of_elements,
+            **dict.fromkeys(("array", "hash"), list_of_elements),
             "binary": result_of_operator,
             "case": value_of_case,
             **dict.fromkeys(("rescue", "ensure"), guarded_value),

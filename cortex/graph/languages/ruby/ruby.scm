@@ -21,6 +21,7 @@
 (call method: (identifier) @_send arguments: (argument_list . (simple_symbol) @_include [(constant) (scope_resolution)] @base.embeds) (#any-of? @_send "send" "public_send" "__send__") (#any-of? @_include ":include" ":extend" ":prepend"))
 (method body: (body_statement (_) @return.value .))
 (singleton_method body: (body_statement (_) @return.value .))
+(_ "def" "=" body: (_) @return.value)
 (return (argument_list . (_) @return.value .))
 (yield (argument_list . (_) @yielded))
 (call receiver: (identifier) @_block method: (identifier) @_call arguments: (argument_list . (_) @yielded) (#any-of? @_block "block" "blk") (#any-of? @_call "call" "yield"))
@@ -48,6 +49,10 @@
 (_ receiver: [(instance_variable) (identifier)] @listed method: (identifier) @_push arguments: (_) (#any-of? @_push "push" "append" "unshift" "add"))
 (_ left: (element_reference object: [(instance_variable) (identifier)] @listed) right: (_))
 (call receiver: [(constant) (scope_resolution)] block: (_ !parameters) @evaluated)
+(call receiver: (_) method: (identifier) @_eval block: (_ !parameters) @evaluated (#any-of? @_eval "instance_eval" "instance_exec"))
+(assignment left: (call receiver: (self)) @assigned)
+(_ condition: (call receiver: [(identifier) (instance_variable)] @narrow method: (identifier) @_is_a arguments: (argument_list . [(constant) (scope_resolution)] @narrow.type .)) consequence: (_) @narrow.block (#any-of? @_is_a "is_a?" "kind_of?" "instance_of?"))
+(case value: [(identifier) (instance_variable)] @narrow (when pattern: (pattern [(constant) (scope_resolution)] @narrow.type) body: (_) @narrow.block))
 
 ([(block) (do_block) (lambda)] @block)
 
