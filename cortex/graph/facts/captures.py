@@ -57,6 +57,8 @@ _MAIN = (
     "delegated",
     "described",
     "yielded",
+    "evaluated",
+    "listed",
     "param.name",
     "param.type",
     "param.item",

@@ -60,7 +60,7 @@ _RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
 _PASS_ITSELF = frozenset({"tap", "then", "yield_self"})
 #: a method in a text that `class_eval` reads, and a name's variable part
 _IN_TEXT = re.compile(
-    r"^\s*def (?:self\.)?(?P<name>[\w#{}]+[?!=]?)(?:\(.*\))?(?:\s*[;\n]\s*(?P<value>[a-z_][\w.]*\.[\w#{}]+)\s*[;\n]\s*end\b)?",
+    r"^\s*def (?:self\.)?(?P<name>[\w#{}]+[?!=]?)(?:\(.*\))?(?:\s*[;\n]\s*(?P<value>[a-z_][\w.]*\.[\w#{}]+)(?:\(.*\))?\s*[;\n]\s*end\b)?",
     re.MULTILINE,
 )
 _VARIABLE = re.compile(r"#\{(\w+)\}")
@@ -177,7 +177,8 @@ def _assigned_in_turn(name: Node, names: Node, assignment: Node, syntax: Syntax)
         return UNKNOWN
     pairs = zip(names.named_children, values.named_children, strict=False)
     is_plain = names.named_child_count == values.named_child_count
-    return next((chain_of(value, syntax) for left, value in pairs if left == name and is_plain), UNKNOWN)
+    chain = next((chain_of(value, syntax) for left, value in pairs if left == name and is_plain), UNKNOWN)
+    return UNKNOWN if chain == LITERAL else chain
 
 
 def _call_chain(call: Node, syntax: Syntax) -> str:

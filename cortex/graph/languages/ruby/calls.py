@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from cortex.graph.facts.expressions.chains import split_chain
@@ -80,7 +80,7 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
         return None
     if name in COMMON or (definition is not None and not is_module and not definition.bases):
         return None
-    refs = evaluator.mixin_methods(calls.rules.family, name)
+    refs = tuple(_past_delegators(calls, evaluator.mixin_methods(calls.rules.family, name)))
     if not refs and name not in METHODS:
         named = evaluator.methods_named(calls.rules.family, name)
         refs = tuple(
@@ -139,6 +139,7 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
     """Return the methods that take as few arguments as a call without any, of an instance no class
     methods; of several those whose type has the receiver's name: `parse_context.locale`.
     """
+    refs = _past_delegators(calls, refs) or refs
     is_static = calls.evaluator.scopes.is_static
     if any(map(is_static, refs)):
         receiver = split_chain(reference.chain)[0]
@@ -163,6 +164,18 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
         if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:
             return named
     return refs
+
+
+def _past_delegators(calls: Calls, refs: Sequence[Ref]) -> list[Ref]:
+    """Return the methods but those of modules that only call the same method of something else."""
+    definition, owner = calls.project.definition, calls.evaluator.owners.of
+
+    def delegates(ref: Ref) -> bool:
+        module, returns = owner(*ref), definition(ref).returns
+        is_mixin = module is not None and definition(module).kind == "trait"
+        return is_mixin and returns[:1].islower() and returns.endswith(f".{definition(ref).name}()")
+
+    return [ref for ref in refs if not delegates(ref)]
 
 
 def of_namesake(calls: Calls, reference: Reference, method: str) -> list[Ref]:
