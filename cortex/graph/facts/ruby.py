@@ -232,12 +232,10 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     """Return the chain of the base in `Class.new(Disk)`, of the type in `disk.class`, of the error
     in `assert_raises(Full)`; None for any other call.
     """
-    receiver = call.child(0)
-    if receiver is None:
-        return None
     if (result := _result_of_block(call, syntax, depth)) is not None:
         return result
-    if receiver.type not in _CLASS_RECEIVERS:
+    receiver = call.child(0)
+    if receiver is None or receiver.type not in _CLASS_RECEIVERS:
         return None
     if receiver.type == "identifier" and receiver.text in _RAISERS:
         return _raised_error(call, syntax) or None
@@ -252,8 +250,8 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
 
 
 def _result_of_block(call: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of the list in `rows.map { |row| Row.new(row) }`, `Array.new(3) { Row.new }`, or of
-    the result of `row.then { |one| one.next }`; None for any other call.
+    """Return the chain of the list in `rows.map { |row| Row.new(row) }`, `Array.new(3) { Row.new }`
+    or of the result of `row.then { |one| one.next }`; None for any other call.
     """
     method, block = call.child_by_field_name("method"), call.child_by_field_name("block")
     receiver = call.child_by_field_name("receiver")
@@ -274,8 +272,8 @@ def _result_of_block(call: Node, syntax: Syntax, depth: int) -> str | None:
 
 
 def list_of_elements(node: Node, syntax: Syntax, depth: int) -> str | None:
-    """Return the chain of the list `[Disk.new(1), Disk.new(2)]`, or of a hash with such values; None for
-    one with others.
+    """Return the chain of the list `[Disk.new(1), Disk.new(2)]`, or of a hash with such values;
+    None for one with others.
     """
     values = [pair.child_by_field_name("value") or pair for pair in node.named_children[: WORDS_MAX + 1]]
     if not values or len(values) > WORDS_MAX or any(value.type != "call" for value in values):
@@ -286,7 +284,7 @@ def list_of_elements(node: Node, syntax: Syntax, depth: int) -> str | None:
 
 
 def added_value(container: Node) -> Node | None:
-    """Return what `@disks << disk`, `@disks.push(disk)` or `@disks[name] = disk` adds to a variable."""
+    """Return what `@disks << disk`, `@disks.push(disk)`, `@disks[at] = disk` add to a variable."""
     around = container.parent
     if around is not None and around.type == "element_reference":
         around = around.parent
@@ -421,8 +419,8 @@ def _words_around(node: Node) -> dict[str, list[str]]:
 
 
 def _words_of(receiver: Node | None) -> list[str]:
-    """Return the literal words of a list, the keys of a hash, or those of a constant of the file that is
-    one: `NAMES = %w[get post].freeze`.
+    """Return the literal words of a list, the keys of a hash, or those of a constant of the file
+    that is one: `NAMES = %w[get post].freeze`.
     """
     if receiver is not None and receiver.type == "constant":
         receiver = _value_of_constant(receiver)

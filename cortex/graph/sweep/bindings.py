@@ -103,7 +103,9 @@ def narrow(sweep: Sweep, captures: Captures) -> None:
     name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
     if sweep.rules.makes_by_new:
         instance = f"{chain_of(captures['narrow.type'][0], sweep.syntax)}.new()"
-        sweep.add_binding_between(chain_of(name, sweep.syntax), instance, *captures["narrow.block"][0].byte_range)
+        sweep.add_binding_between(
+            chain_of(name, sweep.syntax), instance, *captures["narrow.block"][0].byte_range
+        )
         return
     if (chain := chain_of(name, sweep.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
         return
@@ -165,7 +167,7 @@ def bind_yielded(sweep: Sweep, node: Node) -> None:
 
 
 def bind_assigned(sweep: Sweep, setter: Node) -> None:
-    """Bind the field that Ruby's `self.disk = Disk.new` sets, if `attr_accessor` made the setter."""
+    """Bind the field that Ruby's `self.disk = Disk.new` sets by a setter of `attr_accessor`."""
     name, assignment = setter.child_by_field_name("method"), setter.parent
     value = assignment.child_by_field_name("right") if assignment is not None else None
     if name is not None and (chain := chain_of(value, sweep.syntax)) not in (UNKNOWN, LITERAL):
@@ -193,8 +195,8 @@ def bind_described(sweep: Sweep, node: Node) -> None:
 
 
 def bind_element(sweep: Sweep, container: Node) -> None:
-    """Bind a Ruby variable to a list of what is added to it: `@disks << disk`, `disks[name] = disk`; a
-    local one only after `disks = []`.
+    """Bind a Ruby variable to a list of what is added to it: `@disks << disk`, `disks[at] = disk`;
+    a local one only after `disks = []`.
     """
     chain, name = chain_of(added_value(container), sweep.syntax), name_of(container)
     if chain in (UNKNOWN, LITERAL) or sweep.stack[-1].kind in TYPE_KINDS:
@@ -209,8 +211,8 @@ def bind_element(sweep: Sweep, container: Node) -> None:
 
 
 def bind_evaluated(sweep: Sweep, block: Node) -> None:
-    """Bind what may be `self` in a Ruby block without parameters, `Menu.new do … end`: the receiver of
-    the call, or rather what it returns.
+    """Bind what may be `self` in a Ruby block without parameters, `Menu.new do … end`: the
+    receiver of the call, or rather what it returns.
     """
     call = block.parent
     receiver = call.child_by_field_name("receiver") if call is not None else None

@@ -1,6 +1,6 @@
 """Unnamed classes in the syntax tree: `new Disk() { … }` (Java, Scala), `object : Disk() { … }`
-(Kotlin), `new class extends Disk { … }` (PHP), `Class.new(Disk) do … end` (Ruby), and constants of an
-enum with a body (Java, Kotlin).
+(Kotlin), `new class extends Disk { … }` (PHP), `Class.new(Disk) do … end` (Ruby), and constants of
+an enum with a body (Java, Kotlin).
 """
 
 from __future__ import annotations

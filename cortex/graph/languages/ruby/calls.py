@@ -87,7 +87,9 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
             ref
             for ref in named
             if not evaluator.scopes.is_static(ref)
-            and ((owner := evaluator.owners.of(*ref)) is None or is_module or _is_outside(calls.project, owner))
+            and (
+                (owner := evaluator.owners.of(*ref)) is None or is_module or _is_outside(calls.project, owner)
+            )
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
 

@@ -10,7 +10,7 @@ from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
-from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: scopes whose methods every object has: that of files, and those that a program reopens

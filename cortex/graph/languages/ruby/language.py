@@ -57,8 +57,8 @@ def _uncalled(
     _owners: tuple[Value, ...],
     _place: tuple[str, int],
 ) -> tuple[Value, ...]:
-    """Return `values`, with the results of methods before a further link, and there one of the parts
-    of a reopened type: all have its members.
+    """Return `values`, with the results of methods before a further link, and there one of the
+    parts of a reopened type: all have its members.
     """
     if not links:
         return values
