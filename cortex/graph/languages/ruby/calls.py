@@ -87,9 +87,7 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
             ref
             for ref in named
             if not evaluator.scopes.is_static(ref)
-            and (
-                (owner := evaluator.owners.of(*ref)) is None or is_module or _is_outside(calls.project, owner)
-            )
+            and (is_module or _is_unowned(calls.project, evaluator.owners.of(*ref)))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
 
@@ -173,9 +171,11 @@ def _past_delegators(calls: Calls, refs: Sequence[Ref]) -> list[Ref]:
     definition, owner = calls.project.definition, calls.evaluator.owners.of
 
     def delegates(ref: Ref) -> bool:
-        module, returns = owner(*ref), definition(ref).returns
-        is_mixin = module is not None and definition(module).kind == "trait"
-        return is_mixin and returns[:1].islower() and returns.endswith(f".{definition(ref).name}()")
+        returns = definition(ref).returns
+        if not (returns[:1].islower() and returns.endswith(f".{definition(ref).name}()")):
+            return False
+        module = owner(*ref)
+        return module is not None and definition(module).kind == "trait"
 
     return [ref for ref in refs if not delegates(ref)]
 
@@ -212,8 +212,12 @@ class _Namesakes:
         return by_type
 
 
-def _is_outside(project: Project, owner: Ref) -> bool:
-    """Return True for an outside class that the project reopens, `class Minitest::Test`."""
+def _is_unowned(project: Project, owner: Ref | None) -> bool:
+    """Return True for no known owner, and for an outside class that the project reopens, `class
+    Minitest::Test`.
+    """
+    if owner is None:
+        return True
     definition = project.definition(owner)
     space = definition.scope.partition(".")[0]
     inside = any(project.types_named(project.home(owner[0]), space))
