@@ -21,6 +21,8 @@ from truth_sites import File, Site
 _RUN = "ARGV.each { |one| begin; require File.expand_path(one); rescue LoadError; warn one; end }"
 _ACCESSORS = re.compile(r"^\s*attr_\w+")
 _NAME = re.compile(rb"\w+[?!]?")
+#: libraries of stubs: a method of theirs that stands for another is no target
+_STUBS = re.compile(r"/(?:rspec/mocks|mocha|rr)/")
 #: (path, line, name)
 _Call = tuple[str, int, str]
 
@@ -65,6 +67,8 @@ def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
     targets_by_call: dict[_Call, list[Target]] = {}
     for line in lines:
         path, row, name, target_path, its_row, method_name = line.split("\t")
+        if _STUBS.search(target_path):
+            continue
         call = (Path(path).relative_to(root).as_posix(), int(row), name)
         targets = targets_by_call.setdefault(call, [])
         targets.append(_target(root, target_path, int(its_row), method_name))

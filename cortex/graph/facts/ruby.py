@@ -11,7 +11,15 @@ from tree_sitter import Node
 
 from cortex.graph.facts.declared.flags import is_of_class_itself
 from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT
-from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call, text_of, union_link
+from cortex.graph.facts.expressions.chains import (
+    LITERAL,
+    UNKNOWN,
+    chain_of,
+    child_of,
+    strip_call,
+    text_of,
+    union_link,
+)
 from cortex.graph.facts.facts import DEFAULT
 from cortex.graph.facts.grammars import Syntax
 
@@ -22,6 +30,7 @@ _CLASS_RECEIVERS = frozenset({"constant", "self", "identifier", "instance_variab
 #: children of a call without arguments
 _MEMBER_PARTS = 3
 _LISTS = frozenset({"string_array", "symbol_array", "array"})
+_WORDS = frozenset({"simple_symbol", "string", "bare_string", "bare_symbol", "hash_key_symbol"})
 _BLOCKS = frozenset({"block", "do_block"})
 #: operators whose result is mostly of the left side's type
 _ARITHMETIC = frozenset("+ - * / %".split())
@@ -29,13 +38,29 @@ _CONSTANTS = frozenset({"constant", "scope_resolution"})
 #: methods whose block is a test, and methods whose block prepares those of the group around it
 _TESTS = frozenset("it specify example scenario test should".split())
 _PREPARERS = frozenset("before setup around let subject".split())
+#: calls that make a class, and what gives it a name
+_MAKERS, _MAKE = frozenset((b"Class", b"Struct", b"Data")), frozenset((b"new", b"define"))
+_NAMED = frozenset({"constant", "identifier"})
+#: ends the chain of a list's elements; the name of what may be `self` in a block
+LISTED, EVALUATED = "(^e)", "(block)"
+#: links for the parameters of a block with two: a list's first is no element, but a hash's second
+FIRST_OF_TWO, SECOND_OF_TWO = "(~k)", "(~v)"
+#: methods whose block gets an element and something else, or no element first
+_WITH_ELEMENT = frozenset("each_with_index each_with_object map_with_index with_index".split())
+_WITHOUT_ELEMENT = frozenset("inject reduce each_index each_key each_slice each_cons fill".split())
+#: methods that return a list of what their block returns
+_MAPS = frozenset((b"map", b"collect", b"flat_map", b"filter_map"))
+#: methods that return what their block returns; classes of lists that their block fills
+_GIVE_RESULT, _FILLED = frozenset((b"then", b"yield_self")), frozenset((b"Array", b"Hash"))
+#: begins the link for an unnamed class: the byte at which it begins follows
+UNNAMED_AT = "{"
 #: methods of tests that expect an error
 _RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
 #: methods that pass their receiver to their block
 _PASS_ITSELF = frozenset({"tap", "then", "yield_self"})
 #: a method in a text that `class_eval` reads, and a name's variable part
 _IN_TEXT = re.compile(
-    r"^\s*def (?:self\.)?(?P<name>[\w#{}]+[?!=]?)(?:\(.*\))?(?:\s*[;\n]\s*(?P<value>[a-z_][\w.]*\.[\w#{}]+)\s*[;\n]\s*end\b)?",
+    r"^\s*def (?:self\.)?(?P<name>[\w#{}]+[?!=]?)(?:\(.*\))?(?:\s*[;\n]\s*(?P<value>[a-z_][\w.]*\.[\w#{}]+)(?:\(.*\))?\s*[;\n]\s*end\b)?",
     re.MULTILINE,
 )
 _VARIABLE = re.compile(r"#\{(\w+)\}")
@@ -119,20 +144,51 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     """
     parameters = name.parent
     block = parameters.parent if parameters is not None else None
+    if block is not None and parameters is not None and parameters.type == "left_assignment_list":
+        return _assigned_in_turn(name, parameters, block, syntax)
     if block is not None and block.type == "rescue":
         return _error_of(block.child_by_field_name("exceptions"), syntax)
     if parameters is None or block is None or parameters.type != "block_parameters":
         return UNKNOWN
     call = block.parent
-    if block.type not in _BLOCKS or call is None or call.type != "call" or parameters.named_child(0) != name:
+    if block.type not in _BLOCKS or call is None or call.type != "call":
         return UNKNOWN
-    if error := _raised_error(call, syntax):
+    is_second = parameters.named_child(0) != name
+    if is_second and (parameters.named_child_count != 2 or parameters.named_child(1) != name):
+        return UNKNOWN
+    if not is_second and (error := _raised_error(call, syntax)):
         return error
-    chain = strip_call(chain_of(call, syntax))
+    chain = strip_call(_call_chain(call, syntax))
     receiver, _, method = chain.rpartition(".")
+    if method in _WITHOUT_ELEMENT or chain[:1] in UNKNOWN:
+        return UNKNOWN
+    if is_second:
+        return UNKNOWN if method in _WITH_ELEMENT or not receiver else chain + SECOND_OF_TWO
     if method in _PASS_ITSELF:
         return receiver or UNKNOWN
-    return UNKNOWN if chain[:1] in UNKNOWN else chain + BLOCK_ARGUMENT
+    is_first = parameters.named_child_count > 1 and method not in _WITH_ELEMENT
+    return chain + (FIRST_OF_TWO if is_first else BLOCK_ARGUMENT)
+
+
+def _assigned_in_turn(name: Node, names: Node, assignment: Node, syntax: Syntax) -> str:
+    """Return the chain of a name's value in `a, b = Disk.new, Tape.new`."""
+    values = assignment.child_by_field_name("right")
+    if values is None or values.type != "right_assignment_list":
+        return UNKNOWN
+    pairs = zip(names.named_children, values.named_children, strict=False)
+    is_plain = names.named_child_count == values.named_child_count
+    chain = next((chain_of(value, syntax) for left, value in pairs if left == name and is_plain), UNKNOWN)
+    return UNKNOWN if chain == LITERAL else chain
+
+
+def _call_chain(call: Node, syntax: Syntax) -> str:
+    """Return the chain of a call itself, whatever its value is."""
+    receiver, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
+    if method is None:
+        return UNKNOWN
+    if method.text not in _MAPS and method.text not in _GIVE_RESULT:
+        return chain_of(call, syntax)
+    return f"{chain_of(receiver, syntax)}.{text_of(method)}" if receiver is not None else text_of(method)
 
 
 def end_of_tests(node: Node) -> int:
@@ -176,17 +232,78 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
     """Return the chain of the base in `Class.new(Disk)`, of the type in `disk.class`, of the error
     in `assert_raises(Full)`; None for any other call.
     """
+    if (result := _result_of_block(call, syntax, depth)) is not None:
+        return result
     receiver = call.child(0)
     if receiver is None or receiver.type not in _CLASS_RECEIVERS:
         return None
     if receiver.type == "identifier" and receiver.text in _RAISERS:
         return _raised_error(call, syntax) or None
     if receiver.type == "constant":
+        if is_unnamed_class(call):
+            return f"{UNNAMED_AT}{call.start_byte}"
         arguments = call.child_by_field_name("arguments") if receiver.text == b"Class" else None
         return chain_of(arguments.named_child(0), syntax, depth + 1) if arguments is not None else None
     if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
         return None
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
+
+
+def _result_of_block(call: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the list in `rows.map { |row| Row.new(row) }`, `Array.new(3) { Row.new }`
+    or of the result of `row.then { |one| one.next }`; None for any other call.
+    """
+    method, block = call.child_by_field_name("method"), call.child_by_field_name("block")
+    receiver = call.child_by_field_name("receiver")
+    if block is None or method is None or receiver is None:
+        return None
+    is_mapped = method.text in _MAPS
+    if not is_mapped and method.text not in _GIVE_RESULT and receiver.text not in _FILLED:
+        return None
+    body, parameters = block.child_by_field_name("body"), block.child_by_field_name("parameters")
+    chain = chain_of(child_of(body, "-1"), syntax, depth + 1) if body is not None else UNKNOWN
+    root = re.match(r"\w+", chain)
+    if parameters is not None and root is not None and root[0] == text_of(parameters).strip("| "):
+        element = chain_of(receiver, syntax, depth + 1) + "[]" * is_mapped
+        chain = element + chain[root.end() :]
+    elif not chain[:1].isupper():
+        return None
+    return chain if method.text in _GIVE_RESULT else chain + LISTED
+
+
+def list_of_elements(node: Node, syntax: Syntax, depth: int) -> str | None:
+    """Return the chain of the list `[Disk.new(1), Disk.new(2)]`, or of a hash with such values;
+    None for one with others.
+    """
+    values = [pair.child_by_field_name("value") or pair for pair in node.named_children[: WORDS_MAX + 1]]
+    if not values or len(values) > WORDS_MAX or any(value.type != "call" for value in values):
+        return None
+    chains = [chain_of(value, syntax, depth + 1) for value in values]
+    link = union_link(chains) if all(chain[:1].isupper() for chain in chains) else UNKNOWN
+    return None if link == UNKNOWN else link + LISTED
+
+
+def added_value(container: Node) -> Node | None:
+    """Return what `@disks << disk`, `@disks.push(disk)`, `@disks[at] = disk` add to a variable."""
+    around = container.parent
+    if around is not None and around.type == "element_reference":
+        around = around.parent
+    if around is None:
+        return None
+    arguments = around.child_by_field_name("arguments")
+    if arguments is not None:
+        return next(iter(arguments.named_children), None)
+    return around.child_by_field_name("right")
+
+
+def is_unnamed_class(call: Node) -> bool:
+    """Return True for `Class.new do … end` whose class gets no name by an assignment."""
+    maker, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
+    if maker is None or maker.text not in _MAKERS or call.child_by_field_name("block") is None:
+        return False
+    around = call.parent
+    is_named = around is not None and around.type == "assignment" and around.named_children[0].type in _NAMED
+    return method is not None and method.text in _MAKE and not is_named
 
 
 def value_of_case(case: Node, syntax: Syntax, depth: int) -> str:
@@ -295,8 +412,32 @@ def _words_around(node: Node) -> dict[str, list[str]]:
         receiver = around.child_by_field_name("receiver") if around.type == "call" else None
         block = around.child_by_field_name("block") if receiver is not None else None
         parameters = block.child_by_field_name("parameters") if block is not None else None
-        if receiver is not None and parameters is not None and receiver.type in _LISTS:
-            values = [text_of(word).strip("'\":") for word in receiver.named_children]
-            words.setdefault(text_of(parameters).strip("| "), values)
+        if parameters is not None and (values := _words_of(receiver)):
+            words.setdefault(text_of(parameters).strip("| ").partition(",")[0], values)
         around = around.parent
     return words
+
+
+def _words_of(receiver: Node | None) -> list[str]:
+    """Return the literal words of a list, the keys of a hash, or those of a constant of the file
+    that is one: `NAMES = %w[get post].freeze`.
+    """
+    if receiver is not None and receiver.type == "constant":
+        receiver = _value_of_constant(receiver)
+    while receiver is not None and receiver.type == "call":
+        receiver = receiver.child_by_field_name("receiver")
+    if receiver is None or receiver.type not in (*_LISTS, "hash"):
+        return []
+    words = (child.child_by_field_name("key") or child for child in receiver.named_children)
+    return [text_of(word).strip("'\":") for word in words if word.type in _WORDS]
+
+
+def _value_of_constant(name: Node) -> Node | None:
+    """Return the value that a scope around a constant's name assigns to it."""
+    around = name.parent
+    while around is not None:
+        for statement in around.named_children:
+            if statement.type == "assignment" and statement.named_children[0].text == name.text:
+                return statement.named_children[-1]
+        around = around.parent
+    return None

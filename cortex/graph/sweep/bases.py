@@ -63,6 +63,8 @@ def _read(sweep: Sweep, relation: str, node: Node) -> None:
 def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
     """Return the chain of a supertype, None if it has no name."""
     chain = strip_call(chain_of(node, sweep.syntax)).removesuffix("[]")
+    if sweep.rules.makes_by_new and node.type == "call":
+        chain = chain.removesuffix(".new")  # Ruby's `class Size < Options.new(:width)`
     if relation == ALIAS and sweep.rules.pointer_aliases and (aliased := alternatives(text_of(node))):
         chain = chain if aliased[0].endswith("*") else aliased[0].removeprefix(ITSELF)  # of smart pointers
     if node.type == "user_type" and sum(child.type == "identifier" for child in node.children) > 1:

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.jsdoc import read_typedefs, type_above
-from cortex.graph.facts.expressions.blocks import component_of
+from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT, component_of
 from cortex.graph.facts.expressions.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
@@ -15,6 +15,7 @@ from cortex.graph.facts.expressions.chains import (
     chain_of,
     name_of,
     narrowed_name,
+    strip_call,
     text_of,
     type_text,
 )
@@ -22,7 +23,7 @@ from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
 from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.ruby import delegate_name, end_of_tests
+from cortex.graph.facts.ruby import EVALUATED, LISTED, added_value, delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -106,6 +107,12 @@ def _value_past_parameter(sweep: Sweep, name: str, value: str, node: Node) -> st
 def narrow(sweep: Sweep, captures: Captures) -> None:
     """Bind the narrower type of `if isinstance(x, A):` in the block, or after an assertion."""
     name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
+    if sweep.rules.makes_by_new:
+        instance = f"{chain_of(captures['narrow.type'][0], sweep.syntax)}.new()"
+        sweep.add_binding_between(
+            chain_of(name, sweep.syntax), instance, *captures["narrow.block"][0].byte_range
+        )
+        return
     if (chain := chain_of(name, sweep.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
         return
     alternative = " | ".join(
@@ -165,6 +172,22 @@ def bind_yielded(sweep: Sweep, node: Node) -> None:
         sweep.bindings.append(Binding(YIELDED, chain, sweep.stack[-1].index, node.start_byte, 0))
 
 
+def bind_assigned(sweep: Sweep, setter: Node) -> None:
+    """Bind the field that Ruby's `self.disk = Disk.new` sets by a setter of `attr_accessor`."""
+    name, assignment = setter.child_by_field_name("method"), setter.parent
+    value = assignment.child_by_field_name("right") if assignment is not None else None
+    if name is not None and (chain := chain_of(value, sweep.syntax)) not in (UNKNOWN, LITERAL):
+        sweep.add_binding_between(f"self.@{text_of(name)}", chain, setter.start_byte, 0)
+
+
+def bind_passed_on(sweep: Sweep, call: Node) -> None:
+    """Bind what a Ruby method passes to its block through another: `@disks.each(&block)`."""
+    chain = "self" if text_of(call).startswith("instance_e") else strip_call(chain_of(call, sweep.syntax))
+    if chain[:1] not in (UNKNOWN, LITERAL) and sweep.callable_around(through_blocks=True) is not None:
+        passed = chain if chain == "self" else chain + BLOCK_ARGUMENT
+        sweep.bindings.append(Binding(YIELDED, passed, sweep.stack[-1].index, call.start_byte, 0))
+
+
 def bind_described(sweep: Sweep, node: Node) -> None:
     """Bind the names that RSpec gives to the class of `describe Disk do … end`, and to an
     instance.
@@ -175,6 +198,32 @@ def bind_described(sweep: Sweep, node: Node) -> None:
         chain = chain_of(node, sweep.syntax)
         sweep.add_binding_between("described_class", chain, *block.byte_range)
         sweep.add_binding_between("subject", f"{chain}.new()", *block.byte_range)
+
+
+def bind_element(sweep: Sweep, container: Node) -> None:
+    """Bind a Ruby variable to a list of what is added to it: `@disks << disk`, `disks[at] = disk`;
+    a local one only after `disks = []`.
+    """
+    chain, name = chain_of(added_value(container), sweep.syntax), name_of(container)
+    if chain in (UNKNOWN, LITERAL) or sweep.stack[-1].kind in TYPE_KINDS:
+        return
+    scope = sweep.stack[-1].index
+    if not name.startswith("self."):
+        before = (b.value for b in reversed(sweep.bindings) if b.name == name and b.scope == scope)
+        if next(before, UNKNOWN) not in (LITERAL, chain + LISTED):
+            return
+    until = end_of_tests(container) if scope < 0 else 0
+    sweep.add_binding_between(name, chain + LISTED, container.start_byte, until)
+
+
+def bind_evaluated(sweep: Sweep, block: Node) -> None:
+    """Bind what may be `self` in a Ruby block without parameters, `Menu.new do … end`: the
+    receiver of the call, or rather what it returns.
+    """
+    call = block.parent
+    receiver = call.child_by_field_name("receiver") if call is not None else None
+    for node in (receiver, call):
+        sweep.add_binding_between(EVALUATED, chain_of(node, sweep.syntax), *block.byte_range)
 
 
 def value_of(captures: Captures, syntax: Syntax) -> str:

@@ -32,7 +32,14 @@ from cortex.graph.facts.facts import (
     Definition,
     Member,
 )
-from cortex.graph.facts.ruby import COMPUTED, PASSED_ON, computed_name, template_names, words_given
+from cortex.graph.facts.ruby import (
+    COMPUTED,
+    PASSED_ON,
+    computed_name,
+    is_unnamed_class,
+    template_names,
+    words_given,
+)
 from cortex.graph.facts.scripts import is_type_part
 from cortex.graph.sweep import accessors, scopes, script, signatures
 from cortex.graph.sweep.bases import read_unnamed_bases
@@ -198,6 +205,8 @@ def _is_definition(kind: str, node: Node, frame: Frame) -> bool:
         return frame.kind == "container"
     if kind == "part" and not is_type_part(node):
         return False
+    if kind == "anonymous" and node.type == "call":
+        return is_unnamed_class(node)
     return not _has_no_name(kind, node) or (not frame.block and frame.kind in TYPE_KINDS)
 
 
@@ -259,6 +268,8 @@ def _open_definition(
 ) -> None:
     frame, name_node = place.frame, captures["name"][0]
     is_member = place.owner is not None or frame.kind in TYPE_KINDS
+    # Ruby's `base.class_eval do def save … end` in a method: nothing tells the type that gets it
+    is_member = is_member or (sweep.rules.class_methods and frame.block and frame.kind == "method")
     is_member = is_member or (frame.kind == "container" and not sweep.rules.name_spaces)
     kind = _KINDS.get(written, written)
     if kind == "function" and written != "variant" and is_member:

@@ -96,15 +96,17 @@ def read_return(sweep: Sweep, value: Node, *, yields: bool) -> None:
     frame = sweep.stack[-1]
     if frame.node is not None and frame.node.byte_range == value.byte_range:
         if frame.kind != "container":
-            _return_own(sweep, sweep.opened[frame.index])
+            _return_own(sweep, sweep.opened[frame.index], value)
         return
     owner = sweep.callable_around(through_blocks=True)
     if owner is not None and (not yields or YIELDING.intersection(owner.flags)):
         owner.inferred.append(chain_of(value, sweep.syntax))
 
 
-def _return_own(sweep: Sweep, definition: OpenDefinition) -> None:
-    """Read `return function load() {…}`: the outer function returns the inner one."""
+def _return_own(sweep: Sweep, definition: OpenDefinition, value: Node) -> None:
+    """Read `return function load() {…}`: the outer function returns the inner one, or Ruby's
+    unnamed class.
+    """
     outer = sweep.opened[definition.parent] if definition.parent >= 0 else None
     if outer is not None and outer.kind in CALLABLE_KINDS:
-        outer.inferred.append(definition.name)
+        outer.inferred.append(definition.name if value.type != "call" else chain_of(value, sweep.syntax))

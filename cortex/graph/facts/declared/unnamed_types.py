@@ -1,5 +1,6 @@
 """Unnamed classes in the syntax tree: `new Disk() { … }` (Java, Scala), `object : Disk() { … }`
-(Kotlin), `new class extends Disk { … }` (PHP), and constants of an enum with a body (Java, Kotlin).
+(Kotlin), `new class extends Disk { … }` (PHP), `Class.new(Disk) do … end` (Ruby), and constants of
+an enum with a body (Java, Kotlin).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _NAMES = frozenset(
     "user_type type_identifier generic_type scoped_type_identifier stable_type_identifier name "
     "qualified_name".split()
 )
+_CONSTANT_NAMES = frozenset({"constant", "scope_resolution"})
 _CREATIONS = frozenset({"object_literal", "anonymous_class"})
 _CONSTANTS = frozenset({"enum_constant", "enum_entry"})
 #: nodes that give a value its name, and the field with that name; "" where it has none
@@ -72,6 +74,8 @@ def unnamed_name(body: Node) -> tuple[str, str]:
     creation = body.parent
     if creation is None:
         return "", UNNAMED
+    if body.type == "call":
+        return "", f"{_class_argument(body)}{UNNAMED}"
     if creation.type in _CONSTANTS:
         return "", f"{text_of(creation.named_children[0])}{UNNAMED}"
     first = next(_bases_in(creation, body), None)
@@ -81,6 +85,13 @@ def unnamed_name(body: Node) -> tuple[str, str]:
         named = _HOLDERS[holder.type]
         name = holder.child_by_field_name(named) if named else _variable_of(holder)
     return text_of(name) if name is not None else "", f"{base[1] if base is not None else ''}{UNNAMED}"
+
+
+def _class_argument(call: Node) -> str:
+    """Return the last name of the base in Ruby's `Class.new(Shop::Disk) do … end`."""
+    arguments = call.child_by_field_name("arguments")
+    first = next(iter(arguments.named_children), None) if arguments is not None else None
+    return text_of(first).rpartition("::")[2] if first is not None and first.type in _CONSTANT_NAMES else ""
 
 
 def _variable_of(declaration: Node) -> Node | None:

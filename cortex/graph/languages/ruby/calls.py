@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.facts import Reference
+from cortex.graph.facts.facts import Binding, Reference
+from cortex.graph.facts.ruby import EVALUATED
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
@@ -64,6 +65,8 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     reader (`attr_reader`).
     """
     name, evaluator = callee.name, calls.evaluator
+    if not callee.values and (of_block := _methods_of_block(calls, callee)):
+        return calls.targets.edges_of_call(callee.reference, of_block, "receiver")
     around = evaluator.owners.type_around(calls.path, callee.reference.scope)
     if around and evaluator.scopes.is_in_group(calls.path, around[1], callee.reference.at):
         around = None
@@ -77,16 +80,31 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
         return None
     if name in COMMON or (definition is not None and not is_module and not definition.bases):
         return None
-    refs = evaluator.mixin_methods(calls.rules.family, name)
+    refs = tuple(_past_delegators(calls, evaluator.mixin_methods(calls.rules.family, name)))
     if not refs and name not in METHODS:
         named = evaluator.methods_named(calls.rules.family, name)
         refs = tuple(
             ref
             for ref in named
             if not evaluator.scopes.is_static(ref)
-            and (is_module or _is_outside(calls.project, evaluator.owners.of(*ref)))
+            and (is_module or _is_unowned(calls.project, evaluator.owners.of(*ref)))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
+
+
+def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
+    """Return the methods of what may be `self` in the blocks around a call: `Menu.new do … end`."""
+    reference, evaluator = callee.reference, calls.evaluator
+    for place in reversed(calls.project.index(calls.path).places(reference.scope, EVALUATED)):
+        if not isinstance(place, Binding) or not place.at <= reference.at < place.until:
+            continue
+        for value in evaluator.evaluate(place.value, calls.path, place.scope, place.at):
+            if value.tag in ("inst", "def") and calls.project.definition(value.ref).has_members:
+                static = value.tag == "def"
+                members = evaluator.member_of_kind(value.ref, callee.name, static=static)
+                if refs := calls.targets.callable_refs(members, reference.arguments):
+                    return refs
+    return []
 
 
 def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
@@ -121,6 +139,7 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
     """Return the methods that take as few arguments as a call without any, of an instance no class
     methods; of several those whose type has the receiver's name: `parse_context.locale`.
     """
+    refs = _past_delegators(calls, refs) or refs
     is_static = calls.evaluator.scopes.is_static
     if any(map(is_static, refs)):
         receiver = split_chain(reference.chain)[0]
@@ -138,12 +157,27 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
     if last_name is None:
         return refs
     owners = [(ref, calls.evaluator.owners.of(*ref)) for ref in refs]
-    types = {ref: calls.project.definition(owner).name.lower() for ref, owner in owners if owner}
+    definitions = [(ref, calls.project.definition(owner)) for ref, owner in owners if owner]
+    types = {ref: type_.name.lower() for ref, type_ in definitions if type_.kind != "trait"}  # no instances
     words = last_name[0].split("_")
     for first in range(len(words)):  # of `new_entry` also `Entry`
         if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:
             return named
     return refs
+
+
+def _past_delegators(calls: Calls, refs: Sequence[Ref]) -> list[Ref]:
+    """Return the methods but those of modules that only call the same method of something else."""
+    definition, owner = calls.project.definition, calls.evaluator.owners.of
+
+    def delegates(ref: Ref) -> bool:
+        returns = definition(ref).returns
+        if not (returns[:1].islower() and returns.endswith(f".{definition(ref).name}()")):
+            return False
+        module = owner(*ref)
+        return module is not None and definition(module).kind == "trait"
+
+    return [ref for ref in refs if not delegates(ref)]
 
 
 def of_namesake(calls: Calls, reference: Reference, method: str) -> list[Ref]:
@@ -178,10 +212,12 @@ class _Namesakes:
         return by_type
 
 
-def _is_outside(project: Project, owner: Ref | None) -> bool:
-    """Return True for an outside class that the project reopens, `class Minitest::Test`."""
+def _is_unowned(project: Project, owner: Ref | None) -> bool:
+    """Return True for no known owner, and for an outside class that the project reopens, `class
+    Minitest::Test`.
+    """
     if owner is None:
-        return False
+        return True
     definition = project.definition(owner)
     space = definition.scope.partition(".")[0]
     inside = any(project.types_named(project.home(owner[0]), space))

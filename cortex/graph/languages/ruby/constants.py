@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cortex.graph.facts.declared.unnamed_types import UNNAMED
+from cortex.graph.facts.ruby import UNNAMED_AT
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
-from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: scopes whose methods every object has: that of files, and those that a program reopens
@@ -60,6 +62,9 @@ def uncalled_root(
     """Return the values of a chain's first name without parentheses; of a constant that means only
     methods the nearest type of its name.
     """
+    if name[:1] == UNNAMED_AT:
+        begin, definitions = int(name[1:]), evaluator.project.index(place[0]).facts.definitions
+        return tuple(Value("def", place[0], at) for at, d in enumerate(definitions) if d.begin == begin)[:1]
     results = tuple(result for value in values for result in results_of_name(evaluator, value, name))
     return results or (_nearest_type(evaluator.project, name, *place) if values else ())
 
@@ -76,6 +81,13 @@ def _nearest_type(project: Project, name: str, path: str, scope: int) -> tuple[V
             break
         inside = inside.rpartition(".")[0]
     return ()
+
+
+def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    """Return the members of an unnamed class alone: others of its name are no parts of it."""
+    if not project.definition(owner).name.endswith(UNNAMED):
+        return refs
+    return [ref for ref in refs if ref[0] == owner[0] and project.definition(ref).parent == owner[1]]
 
 
 def _methods(

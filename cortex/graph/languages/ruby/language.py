@@ -8,10 +8,14 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.facts.ruby import (
     COMPUTED,
+    FIRST_OF_TWO,
+    LISTED,
+    SECOND_OF_TWO,
     block_argument,
     class_of_call,
     default_mark,
     guarded_value,
+    list_of_elements,
     result_of_operator,
     value_of_case,
 )
@@ -29,6 +33,7 @@ from cortex.graph.languages.ruby.constants import (
     call_constant,
     called_member,
     called_root,
+    own_members,
     results_of_name,
     uncalled_root,
 )
@@ -52,10 +57,17 @@ def _uncalled(
     _owners: tuple[Value, ...],
     _place: tuple[str, int],
 ) -> tuple[Value, ...]:
-    """Return `values`, with the results of methods before a further link."""
+    """Return `values`, with the results of methods before a further link, and there one of the
+    parts of a reopened type: all have its members.
+    """
     if not links:
         return values
-    return tuple(result for value in values for result in results_of_name(evaluator, value))
+    results = tuple(result for value in values for result in results_of_name(evaluator, value))
+    if len(results) < 2:
+        return results
+    definition = evaluator.project.definition
+    parts = {(v.tag, definition(v.ref).qualified) if v.at >= 0 else v: v for v in reversed(results)}
+    return tuple(reversed(parts.values()))
 
 
 def _is_outside(links: list[str]) -> bool:
@@ -73,10 +85,16 @@ def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
 def _passed_to(
     evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], _place: tuple[str, int]
 ) -> tuple[Value, ...]:
-    """Return the values that a method passes to its block, `yield file`; of a link of COMPUTED the
-    methods that a macro makes.
+    """Return the values that a method passes to its block, `yield file`, or the elements of a list;
+    for LISTED the list of a value; for a link of COMPUTED the methods that a macro makes.
     """
+    if link == LISTED:
+        depth = value.depth + 1
+        return (value._replace(tag="list", depth=depth),) if value.tag in ("inst", "list") else ()
     if value.tag != "def":
+        lists = (owner for owner in owners if owner.tag == "list" and link != FIRST_OF_TWO)
+        return merge_values(evaluator.results.element(owner) for owner in lists)
+    if link == SECOND_OF_TWO:
         return ()
     if link in COMPUTED.values():
         return evaluator.helper(Macros).defined_by(value, link)
@@ -141,7 +159,7 @@ RUBY = Language(
         wraps={
             "parenthesized_statements": "",
             **dict.fromkeys(("assignment", "operator_assignment"), "right"),
-            **dict.fromkeys(("then", "else"), "-1"),
+            **dict.fromkeys(("then", "else", "begin"), "-1"),
             **dict.fromkeys(("if_modifier", "unless_modifier"), "body"),
         },
         either={
@@ -156,6 +174,7 @@ RUBY = Language(
         parameter_type=default_mark,
         readers={
             "call": class_of_call,
+            **dict.fromkeys(("array", "hash"), list_of_elements),
             "binary": result_of_operator,
             "case": value_of_case,
             **dict.fromkeys(("rescue", "ensure"), guarded_value),
@@ -169,6 +188,7 @@ RUBY = Language(
     ),
     find_module=lambda project, module, importer: project.ruby.find(module, importer),
     is_outside=_is_outside,
+    own_members=own_members,
     called_root=called_root,
     called_member=called_member,
     uncalled_root=uncalled_root,

@@ -9,7 +9,9 @@
 (assignment left: (constant) right: (call receiver: [(constant) (scope_resolution)] @base.extends @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new"))
 (assignment left: (identifier) @name right: (call receiver: (constant) @_maker method: (identifier) @_new [block: (_) arguments: (_)]) (#eq? @_maker "Class") (#eq? @_new "new")) @def.class
 (assignment left: [(constant) (identifier)] @name right: (call receiver: (constant) @_maker method: (identifier) @_new block: (_)) (#eq? @_maker "Module") (#eq? @_new "new")) @def.trait
-(assignment left: [(constant) (identifier)] right: (call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
+(assignment left: [(constant) (identifier)] right: (call !block receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier) (call)] @base.extends)) (#eq? @_maker "Class") (#eq? @_new "new"))
+(call receiver: (constant) @_maker method: (identifier) @_new arguments: (argument_list . [(constant) (scope_resolution) (identifier) (self) (call)] @base.extends) block: (_) (#eq? @_maker "Class") (#eq? @_new "new"))
+(call receiver: (constant) @_maker @name method: (identifier) @_new block: (_) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.anonymous
 ([(heredoc_body) (call method: (identifier) @_define arguments: (argument_list . [(delimited_symbol) (string) (identifier)]) block: (_) (#any-of? @_define "define_method" "define_singleton_method"))] @template)
 (alias name: (_) @name alias: (_) @alias.of) @def.alias
 (call method: (identifier) @_alias arguments: (argument_list . [(simple_symbol) (string)] @def.alias @name . [(simple_symbol) (string)] @alias.of .) (#eq? @_alias "alias_method"))
@@ -19,8 +21,11 @@
 (call method: (identifier) @_send arguments: (argument_list . (simple_symbol) @_include [(constant) (scope_resolution)] @base.embeds) (#any-of? @_send "send" "public_send" "__send__") (#any-of? @_include ":include" ":extend" ":prepend"))
 (method body: (body_statement (_) @return.value .))
 (singleton_method body: (body_statement (_) @return.value .))
+(_ "def" "=" body: (_) @return.value)
 (return (argument_list . (_) @return.value .))
 (yield (argument_list . (_) @yielded))
+(call receiver: (identifier) @_block method: (identifier) @_call arguments: (argument_list . (_) @yielded) (#any-of? @_block "block" "blk") (#any-of? @_call "call" "yield"))
+(call method: (_) arguments: (argument_list (block_argument (identifier)))) @passing
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))
@@ -39,6 +44,15 @@
 (call method: (identifier) @_let arguments: (argument_list . (simple_symbol) @bind.name) block: (_ body: (_ (_) @bind.value .)) (#any-of? @_let "let" "let!" "subject" "subject!"))
 (call method: (identifier) @bind.name !receiver !arguments block: (_ body: (_ (_) @bind.value .)) (#eq? @bind.name "subject"))
 (call method: (identifier) @_describe arguments: (argument_list . [(constant) (scope_resolution)] @described) block: (_) (#any-of? @_describe "describe" "context"))
+
+(binary left: [(instance_variable) (identifier)] @listed operator: "<<")
+(_ receiver: [(instance_variable) (identifier)] @listed method: (identifier) @_push arguments: (_) (#any-of? @_push "push" "append" "unshift" "add"))
+(_ left: (element_reference object: [(instance_variable) (identifier)] @listed) right: (_))
+(call receiver: [(constant) (scope_resolution)] block: (_ !parameters) @evaluated)
+(call receiver: (_) method: (identifier) @_eval block: (_ !parameters) @evaluated (#any-of? @_eval "instance_eval" "instance_exec"))
+(assignment left: (call receiver: (self)) @assigned)
+(_ condition: (call receiver: [(identifier) (instance_variable)] @narrow method: (identifier) @_is_a arguments: (argument_list . [(constant) (scope_resolution)] @narrow.type .)) consequence: (_) @narrow.block (#any-of? @_is_a "is_a?" "kind_of?" "instance_of?"))
+(case value: [(identifier) (instance_variable)] @narrow (when pattern: (pattern [(constant) (scope_resolution)] @narrow.type) body: (_) @narrow.block))
 
 ([(block) (do_block) (lambda)] @block)
 

@@ -209,7 +209,7 @@ class Evaluator(Remembering):
         """
         language, first = self.project.language(path), links[0]
         values = self._root_values(first, path, scope, at)
-        if language.uncalled_root is not None and links[1:2] != ["()"]:
+        if language.uncalled_root is not None and (len(links) < 2 or links[1][0] != "("):
             values = language.uncalled_root(self, first, (path, scope), values)
         if not values and len(links) > 1:
             values, links = self.exports.commonjs.own_export(links, path, scope) or self._qualified_values(

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cortex.graph.facts.declared.unnamed_types import UNNAMED
 from cortex.graph.facts.facts import ALIAS, EXTENDED, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value
@@ -236,13 +237,14 @@ class Supertypes(Remembering):
 
     def _parts(self, owner: Ref) -> tuple[Ref, ...]:
         """Return the other parts, with bases, of a partial type (C#) or a reopened one (Ruby)."""
-        if not self._project.rules(owner[0]).bases_in_parts:
+        definition = self._project.definition(owner)
+        if not self._project.rules(owner[0]).bases_in_parts or definition.name.endswith(UNNAMED):
             return ()
-        key = self._project.home(owner[0]), self._project.definition(owner).qualified
+        key = self._project.home(owner[0]), definition.qualified
         if key not in self._parts_with_bases:
             parts = self._project.types_named(*key)
             self._parts_with_bases[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
-        count = len(type_parameter_names(self._project.definition(owner)))
+        count = len(type_parameter_names(definition))
         parts = (ref for ref in self._parts_with_bases[key] if ref != owner)
         return tuple(
             ref for ref in parts if len(type_parameter_names(self._project.definition(ref))) == count

@@ -1,0 +1,164 @@
+"""Calls in Ruby's idioms: unnamed classes, lists, blocks with another `self`, narrowed types."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graph.small_graphs import calls_in, project_of
+
+BASE = """class Disk
+  attr_reader :label
+  def spin(x = 1)
+    self
+  end
+  def self.open(x = 1)
+    new
+  end
+end
+class Tape
+  def spin(x = 1)
+  end
+  def wind
+    Disk.new
+  end
+end
+"""
+SPIN = "Disk.spin"
+
+
+def calls_below(text: str) -> list[tuple[int, str]]:
+    """Return (line, target) of the calls in a text behind BASE."""
+    above = BASE.count("\n")
+    edges = calls_in(project_of({"a.rb": BASE + text}), "a.rb")
+    return [
+        (edge.location.line - above, edge.target.partition(":")[2])
+        for edge in edges
+        if edge.location.line > above
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "spins"),
+    [
+        ("[Disk.new, Disk.new].each { |d| d.spin }\n", [1]),
+        ("%w[a].map { |n| Disk.new(n) }.each { |d| d.spin }\n", [1]),
+        ("[Tape.new].map { |t| t.wind }.first.spin\n", [1]),
+        ("Array.new(3) { Disk.new }.first.spin\n", [1]),
+        ("h = {}\nh[:a] = Disk.new\nh.each { |k, d| d.spin }\nh.values.first.spin\nh[:a].spin\n", [3, 4, 5]),
+        ("H = { a: Disk.new }\nH[:a].spin\nH.each { |k, d| d.spin }\n", [2, 3]),
+        ("H = Hash.new { |h, k| h[k] = Disk.new }\nH[1].spin\n", [2]),
+        ("class K\n  def go(d)\n    @ds << Disk.new\n    @ds.each { |d| d.spin }\n  end\nend\n", [4]),
+        ("[Disk.new].each_with_index { |d, n| d.spin }\n", [1]),
+    ],
+)
+def test_lists_and_hashes_have_elements_of_a_type(text, spins):
+    assert [line for line, name in calls_below(text) if name == SPIN] == spins
+
+
+def test_a_local_list_gets_a_type_only_if_it_begins_empty():
+    text = "t = Tape.new\nt << Disk.new\nt.spin\na = []\na << Disk.new\na.first.spin\n"
+    spins = [call for call in calls_below(text) if call[1].endswith("spin")]
+    assert spins == [(3, "Tape.spin"), (6, SPIN)]
+
+
+@pytest.mark.parametrize(
+    ("text", "spins"),
+    [
+        ("a, b = Disk.new, Tape.new\na.spin\n", [2]),
+        ("def q\n  d = begin\n    Disk.new\n  rescue\n    nil\n  end\n  d.spin\nend\n", [7]),
+        ("case x\nwhen Disk\n  x.spin\nend\nx.spin\n", [3]),
+        ("def q(x)\n  if x.is_a?(Disk)\n    x.spin\n  end\n  x.spin\nend\n", [3]),
+        ("Tape.new.then { |t| t.wind }.spin\n", [1]),
+        ("class K\n  def a = Disk.new\nend\nK.new.a.spin\n", [4]),
+        (
+            "class K\n  attr_accessor :d\n  def a\n    self.d = Disk.new\n  end\n  def go\n    d.spin\n  end\nend\n",
+            [7],
+        ),
+    ],
+)
+def test_values_have_types_by_their_form(text, spins):
+    assert [line for line, name in calls_below(text) if name == SPIN] == spins
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Disk.new.instance_eval do\n  spin\nend\n",
+        "Disk.open do\n  spin\nend\n",
+    ],
+)
+def test_a_bare_name_in_a_block_may_mean_what_the_call_returns(text):
+    assert (2, SPIN) in calls_below(text)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["block.call(Disk.new)", "[Disk.new].each(&block)", "inner(&block)"],
+)
+def test_a_method_may_pass_its_block_on(body):
+    text = f"""def inner
+  yield Disk.new
+end
+def outer(&block)
+  {body}
+end
+outer {{ |d| d.spin }}
+"""
+    assert (7, SPIN) in calls_below(text)
+
+
+def test_an_unnamed_class_has_its_methods_and_those_of_its_base():
+    text = """describe 'x' do
+  let(:kind) do
+    Class.new(Disk) do
+      def hum(x)
+      end
+    end
+  end
+  let(:other) do
+    Class.new(Disk) do
+      def hum(x)
+      end
+    end
+  end
+  it { kind.new.hum(1) }
+  it { kind.new.spin }
+  it { other.new.hum(1) }
+end
+"""
+    expected = {(14, "Disk{}.hum"), (15, SPIN), (16, "Disk{}.hum~2")}
+    assert expected <= set(calls_below(text))
+
+
+def test_a_method_in_a_block_of_a_method_is_called_by_its_name():
+    text = """module Its
+  def its(&block)
+    describe do
+      def expected_now(x)
+      end
+    end
+  end
+end
+its { expected_now(1) }
+"""
+    assert (9, "Its.its.expected_now") in calls_below(text)
+
+
+def test_words_of_a_constant_or_of_a_hash_name_methods():
+    text = """class K
+  WORDS = %w[a].freeze
+  WORDS.each { |word| define_method("#{word}!") { 1 } }
+  { b: 1 }.each { |key, value| define_method(key) { value } }
+end
+K.new.a!
+K.new.b
+"""
+    assert {(6, "K.a!"), (7, "K.b")} <= set(calls_below(text))
+
+
+def test_a_type_that_many_files_reopen_has_instances():
+    files = {f"part{n}.rb": f"class Box\n  def of_{n}(x)\n  end\nend\n" for n in range(9)}
+    other = "class Other\n  def of_3(x)\n  end\nend\n"
+    project = project_of({**files, "other.rb": other, "use.rb": "Box.new.of_3(1)\n"})
+    edges = [(edge.target, edge.confidence) for edge in calls_in(project, "use.rb")]
+    assert ("part3:Box.of_3", "receiver") in edges
