@@ -283,7 +283,8 @@ def test_cortex_home_moves_memory_and_doctor_and_status_name_the_store_left_behi
     assert all(f"those in {former} stay there" in text for text in memory_texts())
     with Library.open(moved, project="shop") as library:
         answer = carry_out(library, "recall", {"query": "retries"}, project="shop")
-        assert answer["results"] == [] and str(former) in answer["message"]
+        assert answer["results"] == []
+        assert str(former) in answer["message"]
         library.store("Trials are thrown away")
         answer = carry_out(library, "recall", {"query": "capital of France"}, project="shop")
         assert str(former) not in answer.get("message", "")

@@ -78,7 +78,7 @@ def occurrences(folder, word):
 def test_a_colleagues_erasure_takes_what_this_machine_derived_of_the_note(tmp_path, address, is_restarted):
     with open_library(tmp_path / "a", address) as machine:
         erased = machine.store("The quillon opens the vault", kind="decision")
-        kept = machine.store("The till closes at six", kind="decision")
+        other_note = machine.store("The till closes at six", kind="decision")
         other = open_library(tmp_path / "b", address)
         assert titles(other, "quillon") == ["The quillon opens the vault"]
         other.settle()
@@ -91,7 +91,7 @@ def test_a_colleagues_erasure_takes_what_this_machine_derived_of_the_note(tmp_pa
             other = open_library(tmp_path / "b", address)
         with other:
             assert titles(other, "quillon") == []
-            assert other.memory.vectors.numbers() == {kept["number"]}
+            assert other.memory.vectors.numbers() == {other_note["number"]}
             other.settle()
             assert occurrences(tmp_path / "b", "quillon") == 1  # the files keep deleted words
             assert other.memory.holds_erased

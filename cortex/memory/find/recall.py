@@ -276,19 +276,19 @@ class Memory:
         """Remove notes from the vectors and replacements that the store no longer has, erased here
         or on another machine of the team; `forget` does the rest.
         """
-        if held := numbers and numbers & (self.vectors.numbers() | self.words.numbers()):
+        if erased := numbers and numbers & (self.vectors.numbers() | self.words.numbers()):
             self.words.mark_erased()
-            self.vectors.drop(list(held))
-            self.replacements.drop(held)
+            self.vectors.drop(list(erased))
+            self.replacements.drop(erased)
             if self.model:
-                self.model.drop(list(held))
+                self.model.drop(list(erased))
 
     @property
     def holds_erased(self) -> bool:
         """Whether `forget` has work."""
         return self.words.holds_erased or self.exchange_index.holds_erased
 
-    def forget(self) -> Iterator[None]:
+    def forget(self) -> Generator[None, None, None]:
         """Make the word indexes anew that hold words of erased notes or exchanges, in slices."""
         if self.words.holds_erased:
             yield from self.rebuild("words")
