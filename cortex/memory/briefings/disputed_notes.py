@@ -83,8 +83,9 @@ def _known_disputes(
 
 
 def _relation(newer: Note, older: Note, likelihood: Callable[[Note, Note], float]) -> str:
-    """As `compare`, with what the replacement model read, but for notes of a series. Two notes that rule out the same, or that
-    give the same number where the newer one rules out another, repeat each other.
+    """As `compare`, with what the replacement model read, but for notes of a series. Two notes that
+    rule out the same, or that give the same number where the newer one rules out another, repeat
+    each other.
     """
     relation = compare(newer, older)
     if relation == "disputes":
