@@ -12,7 +12,7 @@ from cortex.memory.find.newer.statements import statement_of, stems
 from cortex.memory.note import Edge, Note
 
 #: likelihood, as the replacement model read two notes, from which on a briefing shows both sides
-REPLACES = 0.5
+REPLACES = 0.9
 #: kinds of routine
 ROUTINE = ("event", "observation")
 #: detection of an edge that an agent or a person made
