@@ -50,8 +50,10 @@ BRIEFINGS = "briefings"
 REMOTES, REMOTES_BYTES_MAX = "remotes", 64 << 10
 #: the folder in that of memory if memory is sealed
 SEALED = "sealed"
-#: the variable with the folder of memory, and its default below the home folder
+#: the variable with the folder of memory, and its default below the home folder; the variable with
+#: the folder of all that Cortex makes, and its subfolder of memory
 VARIABLE, DATA_DIR = "CORTEX_MEMORY_DATA_DIR", ".cortex/default"
+HOME_VARIABLE, IN_HOME = "CORTEX_HOME", "memory"
 #: tools that change the file in their input
 _MODIFIES = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 #: every line that may contain a secret matches: a long run of letters and digits, or a word for one
@@ -134,7 +136,10 @@ def _data_dir(options: list[str]) -> str:
     folder = options[1] if len(options) > 1 and options[0] == "--data-dir" else os.environ.get(VARIABLE, "")
     if folder and not folder.startswith("~"):
         return os.path.realpath(folder)
-    return os.path.realpath(os.path.expanduser(folder or f"~/{DATA_DIR}"))
+    base = os.environ.get(HOME_VARIABLE, "")
+    return os.path.realpath(
+        os.path.expanduser(folder or (os.path.join(base, IN_HOME) if base else f"~/{DATA_DIR}"))
+    )
 
 
 def _text(payload: dict[str, Any], *names: str) -> str:

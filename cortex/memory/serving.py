@@ -129,7 +129,7 @@ class MemoryWorker:
             return self._restore(request)
         if request.operation == "erase":
             self._end_copy()  # its copy would hold the erased notes
-            briefing_file.forget(self._data.home)
+            self._to_brief |= briefing_file.forget(self._data.home)
         operation = OPERATIONS.get(request.operation)
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; send it as a write.")
@@ -262,7 +262,10 @@ class MemoryWorker:
         with self._tolerate_outage():
             memory = self._library.memory
             has_work = (
-                memory.exchange_index.has_work or self._has_to_embed() or bool(memory.replacements.waiting)
+                memory.exchange_index.has_work
+                or self._has_to_embed()
+                or bool(memory.replacements.waiting)
+                or memory.holds_erased
             )
         return PAUSE_S if self._changed or self._to_brief or has_work else CHECK_S
 
@@ -278,10 +281,13 @@ class MemoryWorker:
             briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
-        """The embedding of notes by a model, between calls; else the reading of notes that wait, or
-        upkeep that is due, after a while without calls: the next call ends it, and it goes on
-        later.
+        """The erasure of what another machine erased and the embedding of notes by a model, between
+        calls; else the reading of notes that wait, or upkeep that is due, after a while without
+        calls: the next call ends it, and it goes on later.
         """
+        if self._library and self._library.memory.holds_erased:
+            self._to_brief |= briefing_file.forget(self._data.home)
+            return self._in_slices(self._library.memory.forget(), writes=False)
         if self._library and (model := self._library.memory.model) and self._has_to_embed():
             return self._in_slices(model.steps(), writes=False)
         quiet_s = time.monotonic() - self._last_call

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cortex.sealing.places import SealedPlace, plain_of
 from cortex.settings.folders.home import (
+    cache_base,
     keep_notes_of_keys,
     keys_folder,
     real,
@@ -26,8 +27,9 @@ from ipc.messages import PROTOCOL
 
 #: subfolder of sealed data and its key; of the model of `cortex memory model install`
 SEALED, MODEL = "sealed", "model"
-#: a cache may be deleted at any time, and notes may not: they have a variable of their own
-ONLY_CACHE = "CORTEX_HOME moves the cache alone; CORTEX_MEMORY_DATA_DIR moves the notes."
+#: the folder of memory if neither a setting nor CORTEX_HOME names one; its name in CORTEX_HOME; the
+#: file that holds a store
+USUAL, IN_HOME, STORE = "~/.cortex/default", "memory", "memory.sqlite3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +138,27 @@ class DataFolder:
         )
 
 
-def is_left_by_home(data: DataFolder) -> bool:
-    """Whether CORTEX_HOME is set, and the person may believe that it moves the notes, too."""
-    return bool(os.environ.get("CORTEX_HOME")) and data.settings.data_dir == Memory().data_dir
+def usual_folder() -> str:
+    """Return the folder of memory that no setting names. Raises Misconfigured as `cache_base`."""
+    return str(cache_base() / IN_HOME) if os.environ.get("CORTEX_HOME") else USUAL
+
+
+def usual_store() -> Path:
+    """Return the folder of memory of a person who chose none."""
+    return real(user_home() + USUAL.removeprefix("~"))
+
+
+def say_other_store(root: Path) -> str:
+    """Return a sentence on the store that CORTEX_HOME left behind, if memory is in `root`; "" for
+    none. Cortex moves no notes by itself.
+    """
+    usual = usual_store()
+    if root == usual or str(root) != usual_folder() or not os.path.lexists(usual / STORE):
+        return ""
+    return (
+        f"CORTEX_HOME is set, so notes are in {root}; those in {usual} stay there. "
+        f"Set memory.data_dir to {USUAL} to use them here."
+    )
 
 
 def find_data(
@@ -149,7 +169,7 @@ def find_data(
 
     Raises Misconfigured for a relative path: processes have different working folders.
     """
-    folder = settings.data_dir or Memory().data_dir
+    folder = settings.data_dir or usual_folder()
     if folder == "~" or folder.startswith("~/"):
         folder = user_home() + folder[1:]
     if not os.path.isabs(folder):

@@ -174,7 +174,8 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    data_dir: Annotated[str, Rule(personal=True)] = "~/.cortex/default"
+    #: "": `memory` in CORTEX_HOME, without that ~/.cortex/default
+    data_dir: Annotated[str, Rule(personal=True)] = ""
     #: PostgreSQL server of a team's memory, or $NAME of a variable; "": the folder
     database: Annotated[str, Rule(personal=True)] = ""
     #: name of the team in that database

@@ -9,12 +9,13 @@ import pytest
 from rich.console import Console
 
 from cortex.front.cli import main as cli
-from cortex.front.cli.parsing.parser import DATA_DIR
 from cortex.front.cli.rendering import render
 from cortex.front.cli.running import sets
 from cortex.front.cli.setup import doctor
 from cortex.front.cli.status import memory_state
 from cortex.front.mcp.errors import code_of, is_for_the_model
+from cortex.memory.library import Library
+from cortex.memory.operations import carry_out
 from cortex.settings import config as configuration
 from cortex.settings.folders.home import open_home
 from cortex.system import hosts
@@ -263,22 +264,33 @@ def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
     assert "bm25_weight" in wrong.text
 
 
-def test_cortex_home_leaves_notes_where_they_are_and_doctor_status_and_help_say_so(tmp_path, monkeypatch):
+def test_cortex_home_moves_memory_and_doctor_and_status_name_the_store_left_behind(tmp_path, monkeypatch):
     def memory_texts():
         status = sets.say_memory(hosts.run(memory_state(configuration.load_data())))
-        return status, next(check.text for check in doctor.examine(str(tmp_path)) if check.name == "memory")
+        return status, next(check.text for check in doctor.examine(project) if check.name == "memory")
 
+    project = str(make_folder(tmp_path / "project"))
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
     monkeypatch.delenv("CORTEX_HOME", raising=False)
     monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR", raising=False)
-    notes = configuration.load_data().root
-    assert not any("CORTEX_HOME" in text for text in memory_texts())
-    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
-    assert configuration.load_data().root == notes
-    assert all("CORTEX_HOME moves the cache alone" in text for text in memory_texts())
-    monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(tmp_path / "notes"))
-    assert configuration.load_data().root == tmp_path / "notes"
-    assert not any("CORTEX_HOME" in text for text in memory_texts())
-    assert "CORTEX_HOME does not move it" in DATA_DIR
+    former = configuration.load_data().root
+    assert former == tmp_path / "person" / ".cortex" / "default"
+    with Library.open(former, project="shop") as library:
+        library.store("Retries use back-off")
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "trial"))
+    moved = configuration.load_data().root
+    assert moved == tmp_path / "trial" / "memory"
+    assert all(f"those in {former} stay there" in text for text in memory_texts())
+    with Library.open(moved, project="shop") as library:
+        answer = carry_out(library, "recall", {"query": "retries"}, project="shop")
+        assert answer["results"] == []
+        assert str(former) in answer["message"]
+        library.store("Trials are thrown away")
+        answer = carry_out(library, "recall", {"query": "capital of France"}, project="shop")
+        assert str(former) not in answer.get("message", "")
+    monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", "~/.cortex/default")
+    assert configuration.load_data().root == former
+    assert not any("stay there" in text for text in memory_texts())
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

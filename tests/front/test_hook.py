@@ -20,6 +20,7 @@ from cortex.memory.transcripts.formats import spool
 from cortex.memory.transcripts.formats.spool_reader import waiting
 from cortex.memory.transcripts.formats.tags import plain
 from cortex.sealing import places
+from cortex.settings.config import load_data
 from cortex.settings.data import DataFolder
 from cortex.settings.folders.home import cache_base
 from cortex.settings.folders.identity import identity_of
@@ -48,6 +49,15 @@ def read_spool(tmp_path):
     return (
         [json.loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))] if folder.exists() else []
     )
+
+
+def test_cortex_home_moves_the_events_with_the_memory(tell, tmp_path, monkeypatch):
+    monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR")
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path))
+    tell("prompt", {"session_id": "s1", "cwd": "/shop", "prompt": "mend the till"})
+    assert [event["text"] for event in read_spool(tmp_path)] == ["mend the till"]
+    assert load_data().root == tmp_path / "memory"
+    assert hooks.program_arguments() == ["--data-dir", str(tmp_path / "memory")]
 
 
 def test_an_event_is_kept_for_its_person_alone_without_what_is_private_or_secret(tell, tmp_path):

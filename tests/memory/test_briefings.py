@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.briefings.disputed_notes import changes_among
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
+from cortex.memory.note import Edge, Note
 from tests.memory.small_memory import BEGIN, DAY_MS, open_small
 
 LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
@@ -115,3 +117,47 @@ def test_a_briefing_is_short_and_has_routine_last(library):
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings[0] == "## Preferences"
     assert headings.index("## Key facts") < headings.index("## Recent events")
+
+
+def judged(older, newer, *, detection="correction", likelihood=0.0, kind="fact"):
+    """The changes among two notes that upkeep connected."""
+    notes = {
+        1: Note(older, kind=kind, number=1, created_at=1),
+        2: Note(newer, kind="decision", number=2, created_at=2),
+    }
+    edges = [Edge(2, 1, "contradicts", detection=detection)] if detection else []
+    return changes_among(notes, {1, 2}, edges, lambda *_: likelihood)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The archive of scanned tickets is on tape", "The archive of scanned tickets is no longer searchable by name"),
+        ("Child tickets cost half of the fare", "Dog tickets no longer cost half of the fare, they are free"),
+        ("Helium for MR2 is topped up by Siemens", "MR2 chiller isn't a Siemens job any more, Daikin service it"),
+        ("Mortuary CT is done on CT3 before 7 am", "Mortuary CT needs two signatures, not one any more"),
+    ],
+)  # fmt: skip
+def test_a_correction_of_something_else_is_no_contradiction_unless_somebody_said_so(older, newer):
+    assert judged(older, newer).disputes == []
+    assert judged(older, newer, detection="manual").disputes == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Ilse likes feedback drawn on the picture, not written", "Draw your feedback onto Ilse's picture rather than writing it"),
+        ("The match server ticks 30 times a second", "Back to 30 ticks a second on the match server: 60 was too costly"),
+    ],
+)  # fmt: skip
+def test_two_notes_that_say_the_same_with_a_word_of_change_are_one_line(older, newer):
+    changes = judged(older, newer, detection="", kind="preference")
+    assert (changes.disputes, len(changes.outdated)) == ([], 1)
+    raised = "The match server was raised to 60 ticks a second for the test of the duel mode"
+    assert judged(raised, "Back to 30 ticks a second on the match server: 60 was too costly").disputes
+
+
+def test_a_change_that_no_word_shows_is_a_contradiction_if_the_model_read_it():
+    sides = "42 kinds of fish", "Scope knife: the fish go from forty-two to 28"
+    assert judged(*sides, detection="", kind="goal").disputes == []
+    assert judged(*sides, detection="", kind="goal", likelihood=0.9).disputes == [(1, 2)]

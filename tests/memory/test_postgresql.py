@@ -12,6 +12,8 @@ import pytest
 from sqlalchemy import event, text
 
 from cortex.embedders import open_apart
+from cortex.memory.find.word_index import open_index
+from cortex.memory.find.words import FIELDS
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Note
 from cortex.memory.serving import MemoryWorker
@@ -23,6 +25,7 @@ from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Embedding, Memory
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, NotFound, Unavailable
+from cortex.terms import tokens
 from ipc.messages import MemoryCall
 from tests.embedders.conftest import models  # noqa: F401 - a fixture
 from tests.postgres import serving
@@ -64,6 +67,64 @@ def test_a_note_from_one_machine_is_found_on_another_at_once(tmp_path, address):
         assert titles(other_machine, "where are sessions kept?") == ["Decision: sessions are kept in Redis"]
         other_machine.forget(stored["id"])
         assert titles(machine, "where are sessions kept?") == []
+
+
+def occurrences(folder, word):
+    """How many notes of the word index on this disk contain the word, deleted ones as well."""
+    (words,) = folder.rglob("words")
+    return open_index(words, FIELDS).searcher().doc_freq("all", tokens.lane_text([word]))
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_colleagues_erasure_takes_what_this_machine_derived_of_the_note(tmp_path, address, is_restarted):
+    with open_library(tmp_path / "a", address) as machine:
+        erased = machine.store("The quillon opens the vault", kind="decision")
+        other_note = machine.store("The till closes at six", kind="decision")
+        other = open_library(tmp_path / "b", address)
+        assert titles(other, "quillon") == ["The quillon opens the vault"]
+        other.settle()
+        assert erased["number"] in other.memory.vectors.numbers()
+        assert occurrences(tmp_path / "b", "quillon") == 1
+        if is_restarted:
+            other.close()
+        finish(machine.erase([erased["id"]]))
+        if is_restarted:
+            other = open_library(tmp_path / "b", address)
+        with other:
+            assert titles(other, "quillon") == []
+            assert other.memory.vectors.numbers() == {other_note["number"]}
+            other.settle()
+            assert occurrences(tmp_path / "b", "quillon") == 1  # the files keep deleted words
+            assert other.memory.holds_erased
+            finish(other.memory.forget())
+            assert titles(other, "when does the till close?") == ["The till closes at six"]
+            other.settle()
+            assert not other.memory.holds_erased
+            assert occurrences(tmp_path / "b", "quillon") == 0
+
+
+def test_a_worker_forgets_what_a_colleague_erased_without_being_told(tmp_path, address):
+    project = "shop-0123456789abcdef"
+    worker = MemoryWorker(DataFolder(tmp_path / "b", Memory(database=address)))
+    call = partial(MemoryCall, project=project, writes=False)
+    with open_library(tmp_path / "a", address, project=project) as machine:
+        erased = machine.store("The quillon opens the vault", kind="decision")
+        try:
+            worker.call(call("briefing"))
+            while slices := worker.background():  # the model of notes reads them
+                finish(slices)
+            memory = worker.ready().memory
+            memory.words.commit()
+            assert memory.model.complete_at(memory.reached).numbers() == {erased["number"]}
+            assert occurrences(tmp_path / "b", "quillon") == 1
+            finish(machine.erase([erased["id"]]))
+            worker.call(call("recall", {"query": "the vault"}))
+            finish(worker.background())
+            assert memory.vectors.numbers() == set()
+            assert memory.model.complete_at(memory.reached).numbers() == set()
+            assert occurrences(tmp_path / "b", "quillon") == 0
+        finally:
+            worker.close()
 
 
 def test_members_of_a_team_embed_notes_by_models_of_their_own(tmp_path, address, models):  # noqa: F811

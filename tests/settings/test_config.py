@@ -263,6 +263,7 @@ def test_a_variable_that_names_no_absolute_folder_is_one_sentence(project, monke
 
 def test_all_projects_of_a_person_share_one_data_folder_and_its_sockets(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CORTEX_HOME")
     folders = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -293,6 +294,7 @@ def test_a_data_folder_that_is_no_absolute_path_is_refused(folder):
 
 
 def test_a_home_folder_that_is_no_absolute_path_is_one_sentence_for_memory_too(monkeypatch):
+    monkeypatch.delenv("CORTEX_HOME")
     monkeypatch.setenv("HOME", "here")
     with pytest.raises(Misconfigured, match="HOME is 'here', which is not an absolute path"):
         config.load_data()

@@ -24,7 +24,7 @@ from cortex.generation.manifest import FileRemarks, Listing
 from cortex.processes import attach, starting
 from cortex.processes.names import MEMORY
 from cortex.settings.config import Config
-from cortex.settings.data import ONLY_CACHE, DataFolder, is_left_by_home
+from cortex.settings.data import DataFolder, say_other_store
 from cortex.settings.unused import say_unused
 from cortex.system import files
 from cortex.system.errors import CortexError
@@ -105,8 +105,8 @@ async def _memory_of(config: Config) -> dict[str, Any]:
 
 
 async def memory_state(data: DataFolder) -> dict[str, Any]:
-    """Return {"folder", "set", "warnings"} and more of memory; "remark": that CORTEX_HOME leaves it
-    where it is. Starts nothing.
+    """Return {"folder", "set", "warnings"} and more of memory; "remark": where the store is that
+    CORTEX_HOME left behind. Starts nothing.
     """
     set_status = await asyncio.to_thread(attach.set_status, data)
     worker = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if set_status["processes"] else {}
@@ -122,7 +122,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
     )
     return {
         "folder": str(data.root),
-        "remark": ONLY_CACHE if is_left_by_home(data) else "",
+        "remark": "" if data.settings.database else say_other_store(data.root),
         "database": info.get("database", ""),
         "sessions": data.settings.sessions,
         "embedder": info.get("embedder", {}),

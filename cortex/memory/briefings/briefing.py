@@ -7,19 +7,17 @@ section are reserved for notes that no briefing held yet.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
 from cortex.memory.answers import is_instruction, visible_text
+from cortex.memory.briefings.disputed_notes import ROUTINE, Changes, changes_among
 from cortex.memory.briefings.origins import briefable, with_origin
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.newer.changes import KINDS, compare
-from cortex.memory.find.newer.statements import stems
+from cortex.memory.find.newer.changes import KINDS
 from cortex.memory.find.recall import Memory
 from cortex.memory.note import Edge, Note
 from cortex.memory.times import format_moment
@@ -39,10 +37,8 @@ TOKENS, SECTION_SHARE = 700, 0.4
 IMPORTANCE_MIN = 0.3
 #: lines of a section of routine; nearest notes of a listed one that may outdate it
 ITEMS_ROUTINE, LATER = 5, 2
-#: kinds of routine, and its sections
-ROUTINE = ("event", "observation")
+#: sections of routine
 ROUTINE_TITLES = ("Recent events", "Observations", "Active context")
-_DIGITS = re.compile(r"\d+")
 #: milliseconds that count as recent
 RECENT_MS = 48 * 3_600_000
 #: steps in the graph from the agent's note to its patterns and goals, and to its disputes
@@ -66,19 +62,6 @@ class Briefing:
 
     text: str
     numbers: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """The notes of a briefing by number; among them {note: the older one that it outdates}; the
-    outdated ones and those that only repeat another; and pairs of numbers, older and newer, that
-    dispute without an order.
-    """
-
-    notes: Mapping[int, Note]
-    was: dict[int, Note]
-    outdated: set[int]
-    disputes: list[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -143,11 +126,12 @@ def brief(
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     agent_note = _agent_note(memory, choice, agent)
     disputed = _disputed(memory, mask, _notes_near(memory, agent_note, DISPUTE_STEPS) if agent_note else None)
-    pairs = disputed[: choice.items]
+    pairs = disputed[: 2 * choice.items]  # some are left out when their notes are read
     head = [f"# {agent}"] if compact else []
     sections = list(_sections(choice, agent_note, pairs, recent))
     notes = _load(memory, [number for _, numbers in sections for number in numbers], selection.project)
-    changes = _changes(notes | _later(memory, notes, mask, selection.project), notes.keys(), pairs)
+    later = _later(memory, notes, mask, selection.project)
+    changes = changes_among(notes | later, notes.keys(), pairs, memory.replacements.likelihood)
     heirs = {older.number: newer for newer, older in changes.was.items() if newer not in notes}
     sections = [(title, [heirs.get(number, number) for number in numbers]) for title, numbers in sections]
     return _render(head, choice, sections, changes, tokens * TOKEN_BYTES, compact=compact)
@@ -186,9 +170,13 @@ def _load(memory: Memory, numbers: Sequence[int], project: str) -> dict[int, Not
 
 
 def _later(memory: Memory, notes: Mapping[int, Note], mask: Array, project: str) -> dict[int, Note]:
-    """The notes most like the given ones that can outdate them, by number."""
+    """The notes most like the given ones that can outdate them, and those that the replacement
+    model read as newer, by number.
+    """
     stated = [number for number, note in notes.items() if note.kind in KINDS]
     near = {other for number in stated for other, _ in memory.vectors.near(number, mask, LATER)}
+    read = (newer for number in stated for newer in memory.replacements.newer_than(number)[:LATER])
+    near.update(newer for newer in read if mask[newer])
     later = _load(memory, sorted(near - notes.keys()), project)
     return {number: note for number, note in later.items() if note.kind in KINDS}
 
@@ -262,49 +250,11 @@ def _active_section(choice: _Choice, recent: Array) -> Iterator[Section]:
     yield from choice.take(ROUTINE_TITLES[2], fits[: choice.items])
 
 
-def _changes(notes: Mapping[int, Note], listed: AbstractSet[int], pairs: Sequence[Edge]) -> _Changes:
-    """The notes that others outdate, repeat or dispute, one of both `listed`; `pairs`: the known
-    disputes. Of routine that differs by its numbers, the newest is left.
-    """
-    known_pairs = [
-        tuple(sorted((edge.source, edge.target)))
-        for edge in pairs
-        if {edge.source, edge.target} <= notes.keys()
-    ]
-    changes = _Changes(notes, {}, set(), [(first, second) for first, second in known_pairs])
-    newest: dict[int, int] = {}
-    stated = sorted(notes.values(), key=lambda note: (note.happened_at, note.number))
-    for at, newer in enumerate(stated):
-        for older in stated[:at]:
-            pair = older.number, newer.number
-            if older.kind not in KINDS or not {*pair} & listed:
-                if older.kind in ROUTINE and _form(older) == _form(newer):
-                    changes.outdated.add(older.number)
-                continue
-            relation = compare(newer, older)
-            if relation == "repeats" and {*pair} <= listed:
-                says_more = newer.kind in KINDS and len(stems(newer.title)) > len(stems(older.title))
-                changes.outdated.add(pair[0] if says_more else pair[1])
-            elif relation == "repeats" or newer.kind not in KINDS:
-                continue
-            elif relation == "outdates":
-                changes.was[newer.number] = older
-                changes.outdated.add(older.number)
-            elif relation and pair not in changes.disputes:
-                newest[older.number] = newer.number
-    changes.disputes.extend(newest.items())
-    return changes
-
-
-def _form(note: Note) -> str:
-    return _DIGITS.sub("#", note.title)
-
-
 def _render(
     head: Sequence[str],
     choice: _Choice,
     sections: Sequence[Section],
-    changes: _Changes,
+    changes: Changes,
     chars: int,
     *,
     compact: bool,

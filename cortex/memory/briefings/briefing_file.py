@@ -84,6 +84,10 @@ def _write_handovers(view: Library, folder: Path, project: str, others: Collecti
         files.replace(folder / name, f"{note.happened_at}\n{print_note(note)}".encode())
 
 
-def forget(folder: Path) -> None:
-    """Remove all briefing files, for they may hold a note that was just erased. Raises OSError."""
+def forget(folder: Path) -> set[str]:
+    """Remove all briefing files, for they may hold a note that was just erased; return the projects
+    whose briefings must be written again. Raises OSError.
+    """
+    names = files.names(folder / FOLDER) if (folder / FOLDER).is_dir() else ()
     files.remove_tree(folder / FOLDER)
+    return {name.removesuffix(".md") for name in names if _IDENTITY.fullmatch(name.removesuffix(".md"))}

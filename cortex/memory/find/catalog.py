@@ -315,6 +315,10 @@ class Catalog:
         """The number of notes in a state."""
         return int(np.count_nonzero(self._columns["there"] & (self._columns["state"] == _STATE_AT[state])))
 
+    def numbers(self) -> set[int]:
+        """The numbers of all notes, also of deleted ones."""
+        return set(np.flatnonzero(self._columns["there"]).tolist())
+
     def live(self) -> list[int]:
         """The numbers of the notes that are not deleted."""
         is_live = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))

@@ -67,7 +67,10 @@ class ModelVectors:
         if vectors is not self._vectors:
             if not vectors.reached.number:
                 vectors.take(self._store.newest, ())
-            self._missing = sorted(set(self._store.numbers()) - vectors.numbers())
+            live = set(self._store.numbers())
+            self._missing = sorted(live - vectors.numbers())
+            if gone := vectors.numbers() - live:
+                vectors.drop(list(gone))
             self._vectors = vectors
         return vectors
 
@@ -136,8 +139,8 @@ class ModelVectors:
 
     def drop(self, numbers: Sequence[int]) -> None:
         """Remove notes from the file; all of them while the embedder cannot be opened."""
-        if self._vectors:
-            self._vectors.drop(numbers)
+        if vectors := self._vectors or self.prepare():
+            vectors.drop(numbers)
         else:
             files.remove_tree(self._folder)
 

@@ -157,6 +157,7 @@ class Memory:
             for index in self._diverged_indexes():
                 for _ in self.rebuild(index):
                     pass
+            self._forget(self.vectors.numbers() - self.catalog.numbers())
         reached, news = {self.reached, self.words.reached, self.vectors.reached}, self.store.news
         newest = self.store.newest
         if reached == {newest}:
@@ -220,6 +221,7 @@ class Memory:
             self.catalog.drop(notes.keys() - {note.number for note in present})
             present_edges = self.store.edges_by_number(sorted(edges)) if edges else []
             self.links.take(present_edges, edges - {edge.number for edge in present_edges})
+        self._forget(notes.keys() - {note.number for note in present})
         live = [note for note in present if note.state != "deleted"]
         gone = notes.keys() - {note.number for note in live}
         if reached > self.words.reached:
@@ -262,17 +264,36 @@ class Memory:
         """Remove notes and exchanges for good from the store and every index, in slices."""
         self.queries.write(self.now())
         erased = self.store.erase(references)
-        numbers = [note.number for note in erased.notes]
-        self.vectors.drop(numbers)
-        self.replacements.drop(numbers)
-        if self.model:
-            self.model.drop(numbers)
         self.follow()
         if erased.notes:
-            yield from self.rebuild("words")
+            self.words.mark_erased()
         if erased.exchanges:
-            yield from self.exchange_index.make_anew()
+            self.exchange_index.mark_erased()
+        yield from self.forget()
         return erased
+
+    def _forget(self, numbers: set[int]) -> None:
+        """Remove notes from the vectors and replacements that the store no longer has, erased here
+        or on another machine of the team; `forget` does the rest.
+        """
+        if erased := numbers and numbers & (self.vectors.numbers() | self.words.numbers()):
+            self.words.mark_erased()
+            self.vectors.drop(list(erased))
+            self.replacements.drop(erased)
+            if self.model:
+                self.model.drop(list(erased))
+
+    @property
+    def holds_erased(self) -> bool:
+        """Whether `forget` has work."""
+        return self.words.holds_erased or self.exchange_index.holds_erased
+
+    def forget(self) -> Generator[None, None, None]:
+        """Make the word indexes anew that hold words of erased notes or exchanges, in slices."""
+        if self.words.holds_erased:
+            yield from self.rebuild("words")
+        if self.exchange_index.holds_erased:
+            yield from self.exchange_index.make_anew()
 
     def recall(
         self, query: str, selection: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()

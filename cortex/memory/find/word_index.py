@@ -4,6 +4,7 @@ Contents and scoring are elsewhere.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from cortex.terms import tokens
 
 #: the tokenizer for words that are prepared, separated by blanks
 _READY = "cortex_ready"
+#: the file in an index's folder that `mark_erased` makes
+ERASED = "erased"
 
 
 def open_index(folder: Path, fields: Iterable[str], *, exact_fields: Iterable[str] = ()) -> tantivy.Index:
@@ -49,6 +52,18 @@ def open_index(folder: Path, fields: Iterable[str], *, exact_fields: Iterable[st
 def _open(schema: tantivy.Schema, folder: Path) -> tantivy.Index:
     with late_threads():  # its reader checks twice a second for another commit
         return tantivy.Index(schema, path=str(folder))
+
+
+def mark_erased(folder: Path) -> None:
+    """Note that the index in `folder` holds words of erased rows: its files lose them only when the
+    index is made anew, which removes the mark as well.
+    """
+    files.replace(folder / ERASED, b"")
+
+
+def holds_erased(folder: Path) -> bool:
+    """Whether the index was marked, perhaps by a process that was killed since."""
+    return os.path.lexists(folder / ERASED)
 
 
 def reached(searcher: tantivy.Searcher) -> Point:

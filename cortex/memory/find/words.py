@@ -17,7 +17,7 @@ import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
-from cortex.memory.find.word_index import open_index, reached
+from cortex.memory.find.word_index import holds_erased, mark_erased, open_index, reached
 from cortex.memory.note import Note
 from cortex.memory.store.records import Point
 from cortex.memory.text import text_words, title_words
@@ -181,6 +181,14 @@ class Words:
     def delete(self) -> None:
         """Remove its files; the object must not be used afterwards."""
         files.remove_tree(self._folder)
+
+    def mark_erased(self) -> None:
+        mark_erased(self._folder)
+
+    @property
+    def holds_erased(self) -> bool:
+        """Whether its files hold words of erased notes."""
+        return holds_erased(self._folder)
 
     def numbers(self) -> set[int]:
         """The searchable notes."""

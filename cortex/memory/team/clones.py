@@ -18,6 +18,7 @@ from cortex.memory.review import acceptance, candidates
 from cortex.memory.review.closed_notes import closed_hint
 from cortex.memory.store.tables import FOLLOWED, NOTE
 from cortex.memory.team.moved_projects import folders_with_notes, moved_hint
+from cortex.settings.data import say_other_store
 from cortex.settings.folders.identity import origin_of
 from cortex.terms.budget import TOKEN_BYTES
 
@@ -56,7 +57,7 @@ def hints(library: Library) -> list[str]:
 
 def proposal(library: Library) -> str:
     """Return one sentence that names a project with notes and the same git origin as this project,
-    which has none, or a project whose folder was moved here; "" when there is neither.
+    which has none, or a project whose folder was moved here, or another store; "" for none of them.
     """
     project = library.project
     if not project:
@@ -67,12 +68,19 @@ def proposal(library: Library) -> str:
         path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == project)).scalar()
         origin = origin_of(Path(path)) if path else ""
         if not origin:
-            return moved_hint(library, project)
+            return _elsewhere(library, project)
         others = connection.execute(folders_with_notes().limit(LOOKED_AT)).all()
     sibling = next((other for other in others if origin_of(Path(other.path)) == origin), None)
     if sibling is None:
-        return moved_hint(library, project)
+        return _elsewhere(library, project)
     return (
         f"This folder has no notes, but {sibling.path} has {sibling.notes}, and both came from {origin}. If this is a clone "
         f"of it, a person can make their notes one: `cortex memory link {shlex.quote(sibling.path)}`, in this folder."
     )
+
+
+def _elsewhere(library: Library, project: str) -> str:
+    """Return a sentence on a moved folder with notes, or on the store that CORTEX_HOME left."""
+    database = library.memory.store.database
+    moved = moved_hint(library, project)
+    return moved or ("" if database.shared else say_other_store(database.folder))

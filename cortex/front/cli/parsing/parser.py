@@ -19,7 +19,7 @@ from cortex.system.errors import BadRequest
 from cortex.terms.text.suggestions import hint_for
 
 #: help of --data-dir in every command
-DATA_DIR = "folder of memory (default: memory.data_dir; CORTEX_HOME does not move it)"
+DATA_DIR = "folder of memory (default: memory.data_dir)"
 
 #: seconds of the units of a duration
 _UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -236,8 +236,8 @@ def make_tree(
     root = Parser(
         prog="cortex",
         description="A local context engine for coding agents.",
-        epilog="`cortex help COMMAND` shows the options of a command. CORTEX_HOME moves the cache, "
-        "CORTEX_MEMORY_DATA_DIR the notes.",
+        epilog="`cortex help COMMAND` shows the options of a command. CORTEX_HOME moves the cache and "
+        "the notes, CORTEX_MEMORY_DATA_DIR the notes alone.",
     )
     root.add_argument("-v", "--version", action="store_true", help="print the version")
     root.set_defaults(shown=root)

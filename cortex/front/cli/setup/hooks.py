@@ -17,8 +17,8 @@ from typing import Any
 from cortex.front.cli.parsing.parser import DATA_DIR, Parser, absolute
 from cortex.front.hook import ASK_OPTION, MAP_OPTION
 from cortex.settings import config as configuration
+from cortex.settings.data import usual_store
 from cortex.settings.folders.home import user_home
-from cortex.settings.table import Memory
 from cortex.system import files
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 from cortex.system.terminal import print_text
@@ -62,7 +62,7 @@ def program_arguments(data_dir: str | None = None) -> list[str]:
         raise Misconfigured(
             "memory.sessions is off, so hooks would record nothing; set it to project or all."
         )
-    return [] if data.settings.data_dir == Memory().data_dir else ["--data-dir", str(data.root)]
+    return [] if data.root == usual_store() else ["--data-dir", str(data.root)]
 
 
 def install(options: Namespace) -> int:

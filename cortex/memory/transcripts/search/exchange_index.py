@@ -11,7 +11,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import tantivy
 from sqlalchemy import Row, select
 from tantivy import Occur, Query
 
-from cortex.memory.find.word_index import open_index, reached
+from cortex.memory.find.word_index import holds_erased, mark_erased, open_index, reached
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.records import Point
 from cortex.memory.store.tables import CHANGE, EXCHANGE, SESSION
@@ -110,7 +110,7 @@ class ExchangeIndex:
                 )
             for row in rows:
                 self._write(row, numbers[row.number])
-            self._delete(numbers.keys() - {row.number for row in rows})
+            self._delete(sorted(numbers.keys() - {row.number for row in rows}))
             self.reached = Point(changes[-1].number, changes[-1].mark) if len(changes) == SLICE else reached
             yield
 
@@ -130,7 +130,18 @@ class ExchangeIndex:
         yield from self.follow()
         self.commit()
 
-    def _delete(self, numbers: Iterable[int]) -> None:
+    def mark_erased(self) -> None:
+        mark_erased(self._folder)
+
+    @property
+    def holds_erased(self) -> bool:
+        """Whether its files hold words of erased exchanges."""
+        return holds_erased(self._folder)
+
+    def _delete(self, numbers: Sequence[int]) -> None:
+        erased = Query.term_set_query(self._index.schema, "number", numbers)
+        if numbers and self._searcher.search(erased, 1).hits:
+            self.mark_erased()
         for number in numbers if self._searcher.num_docs or self._writer else ():
             self._writer = self._writer or self._index.writer(_HEAP_BYTES, 1)
             self._writer.delete_documents_by_term("number", number)

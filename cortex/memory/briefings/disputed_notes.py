@@ -1,0 +1,107 @@
+"""Which notes of a briefing outdate, repeat or dispute others. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from cortex.memory.find.newer.changes import KINDS, compare
+from cortex.memory.find.newer.statements import statement_of, stems
+from cortex.memory.note import Edge, Note
+
+#: likelihood, as the replacement model read two notes, from which on a briefing shows both sides
+REPLACES = 0.9
+#: kinds of routine
+ROUTINE = ("event", "observation")
+#: detection of an edge that an agent or a person made
+MANUAL = "manual"
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The notes of a briefing by number; among them {note: the older one that it outdates}; the
+    outdated ones and those that only repeat another; and pairs of numbers, older and newer, that
+    dispute without an order.
+    """
+
+    notes: Mapping[int, Note]
+    was: dict[int, Note]
+    outdated: set[int]
+    disputes: list[tuple[int, int]]
+
+
+def changes_among(
+    notes: Mapping[int, Note],
+    listed: AbstractSet[int],
+    pairs: Sequence[Edge],
+    likelihood: Callable[[Note, Note], float],
+) -> Changes:
+    """The notes that others outdate, repeat or dispute, one of both `listed`; `pairs`: the known
+    disputes; `likelihood`: that the second note replaces the first. Of routine that differs by its
+    numbers, the newest is left.
+    """
+    changes = Changes(notes, {}, set(), list(_known_disputes(notes, pairs, likelihood)))
+    newest: dict[int, int] = {}
+    stated = sorted(notes.values(), key=_age)
+    for at, newer in enumerate(stated):
+        for older in stated[:at]:
+            pair = older.number, newer.number
+            if older.kind not in KINDS or not {*pair} & listed:
+                if older.kind in ROUTINE and _form(older) == _form(newer):
+                    changes.outdated.add(older.number)
+                continue
+            relation = _relation(newer, older, likelihood)
+            if relation == "repeats" and {*pair} <= listed:
+                says_more = newer.kind in KINDS and len(stems(newer.title)) > len(stems(older.title))
+                changes.outdated.add(pair[0] if says_more else pair[1])
+            elif relation == "repeats" or newer.kind not in KINDS:
+                continue
+            elif relation == "outdates":
+                changes.was[newer.number] = older
+                changes.outdated.add(older.number)
+            elif relation and pair not in changes.disputes:
+                newest[older.number] = newer.number
+    changes.disputes.extend(newest.items())
+    return changes
+
+
+def _known_disputes(
+    notes: Mapping[int, Note], edges: Sequence[Edge], likelihood: Callable[[Note, Note], float]
+) -> Iterator[tuple[int, int]]:
+    """The pairs of numbers of edges, older and newer. Upkeep also connects a correction with notes
+    about other aspects: such an edge counts only if both notes dispute.
+    """
+    for edge in edges:
+        if {edge.source, edge.target} <= notes.keys():
+            older, newer = sorted((notes[edge.source], notes[edge.target]), key=_age)
+            is_judged = edge.detection != MANUAL and {older.kind, newer.kind} <= KINDS
+            if not is_judged or _relation(newer, older, likelihood) == "disputes":
+                yield older.number, newer.number
+
+
+def _relation(newer: Note, older: Note, likelihood: Callable[[Note, Note], float]) -> str:
+    """As `compare`, with what the replacement model read, but for notes of a series. Two notes that
+    rule out the same, or that give the same number where the newer one rules out another, repeat
+    each other.
+    """
+    relation = compare(newer, older)
+    if relation == "disputes":
+        now, then = statement_of(newer), statement_of(older)
+        numbers = {number for number, _ in then.measures}
+        ends_another = any(stem.isdigit() for stem in now.ended) and numbers <= now.words - now.ended
+        if now.ended & then.ended or (numbers and ends_another):
+            return "repeats"
+    if not relation and _form(newer) != _form(older) and likelihood(older, newer) >= REPLACES:
+        return "disputes"
+    return relation
+
+
+def _age(note: Note) -> tuple[int, int]:
+    return note.happened_at, note.number
+
+
+def _form(note: Note) -> str:
+    return _DIGITS.sub("#", note.title)
