@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NewType
+
+from cortex.system.process import allocator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,3 +46,13 @@ def from_frame(name: str, dtype: Any, shape: Sequence[Any], data: memoryview) ->
     if size > len(data):
         raise ValueError(f"{name} has {len(data)} bytes where {size} are announced")
     return np.frombuffer(data[:size], dtype=dtype).reshape(shape), size
+
+
+def set_aside(folder: Path, array: Array) -> Array:
+    """Return `array` with its numbers where `allocator.put_aside` places them: in a file in
+    `folder`, if they are many.
+    """
+    import numpy as np
+
+    aside = allocator.put_aside(folder, array.reshape(-1).view(np.uint8).data)
+    return np.frombuffer(aside, array.dtype).reshape(array.shape)

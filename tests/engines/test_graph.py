@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import orjson
 import pytest
@@ -13,6 +14,7 @@ from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.graph.sources import Sources
 from cortex.engines.serving import EngineWorker
 from cortex.system.errors import BadRequest
+from cortex.system.process import allocator
 from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
 
 
@@ -190,6 +192,35 @@ def test_a_scope_is_walked_through_and_excluded_files_are_not_entered(worker):
         "app/store:Store.save",
         "app/store:Disk.save",
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
+def test_an_idle_graph_sets_its_tables_aside_and_answers_as_before(worker, config, monkeypatch):
+    monkeypatch.setattr(allocator, "ASIDE_BYTES", 0)
+
+    def answers():
+        operations = ("callers", "callees", "implementations", "dependents", "impact")
+        return [
+            ask(worker, operation, target)[1]
+            for operation in operations
+            for target in ("check", "Store.save")
+        ]
+
+    before = answers()
+    assert any(before)
+    assert not files_aside(config)
+    allocator.forget()
+    set_aside = files_aside(config)
+    assert set_aside
+    assert answers() == before
+    allocator.forget()
+    assert files_aside(config) == set_aside
+
+
+def files_aside(config):
+    """Return what this process maps of files without a name in the folder of the graph."""
+    lines = allocator.MAPS.read_text().splitlines()
+    return {line for line in lines if f"{config.index_dir}/segments/" in line and line.endswith("(deleted)")}
 
 
 def test_an_empty_answer_gives_the_reason(worker):

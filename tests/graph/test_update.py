@@ -17,6 +17,7 @@ from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
+from cortex.indexer.store import graph_store
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
@@ -174,6 +175,26 @@ def test_other_processes_resolve_the_same_graph(config, tmp_path):
     assert encoded
     assert graph(config) == fresh(config, tmp_path / "again", limits)
     assert not list((config.graph_dir / ".facts").glob("resolved*"))
+
+
+def test_the_indexer_holds_no_project_while_other_processes_resolve_all_files(config, monkeypatch):
+    built: list[Project] = []
+
+    def build(*arguments):
+        built.append(Project(*arguments))
+        return built[-1]
+
+    def resolve(rounds) -> int:
+        builder = GraphBuilder()
+        return sum(builder.build(task) for tasks in rounds for task in tasks)
+
+    monkeypatch.setattr(graph_store, "Project", build)
+    store = GraphStore(config, resolve, Limits(shard_files=8, resolve_files=1))
+    store.update(entries(config.root), {})
+    assert not built
+    (config.root / "python/shop/store.py").write_text("def nothing():\n    pass\n")
+    store.update(entries(config.root), {})
+    assert len(built) == 1
 
 
 def test_forgetting_loses_nothing(config, tmp_path):

@@ -29,7 +29,7 @@ from cortex.generation.graph import (
 from cortex.generation.references import find_places
 from cortex.generation.segments.segment import Segment, join_column, open_segment
 from cortex.graph.frameworks.match import match_requests
-from cortex.system.arrays import Array
+from cortex.system.arrays import Array, set_aside
 from cortex.system.process import allocator
 from cortex.terms.ids import key_of, strip_overload
 from cortex.terms.kinds import ROUTE_KINDS
@@ -339,6 +339,7 @@ class GraphOpener:
         self._segments: dict[str, Segment] = {}
         #: of the last opened generation
         self.graph = assemble(())
+        allocator.may_forget(self)
 
     def open(self, names: Mapping[str, str]) -> Graph:
         """The graph of a generation. `names`: graph file → segment. Raises NotFound or Damaged."""
@@ -351,3 +352,18 @@ class GraphOpener:
         self._segments = opened
         allocator.trim()
         return self.graph
+
+    def forget(self) -> None:
+        """Set the tables of the graph aside, now that it is idle. Not when it is opened: that would
+        write all of them for each saved file.
+        """
+        _set_tables_aside(self._folder, self.graph)
+
+
+def _set_tables_aside(folder: Path, table: Any) -> None:
+    for name in table.__slots__:
+        value = getattr(table, name)
+        if isinstance(value, Names | Lists | Keyed):
+            _set_tables_aside(folder, value)
+        elif isinstance(value, np.ndarray) and value.flags.owndata and value.size:
+            object.__setattr__(table, name, set_aside(folder, value))  # an equal one

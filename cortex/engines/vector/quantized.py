@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from cortex.generation.segments.segment import Segment
-from cortex.system.arrays import Array
+from cortex.system.arrays import Array, set_aside
 from cortex.system.dot_products import products
-from cortex.system.process import allocator
 
 #: the quantized value of a vector's greatest number
 GREATEST = 127
@@ -158,13 +157,8 @@ def make_table(segment: Segment) -> Table:
         error = max(error, float(np.einsum("ij,ij->i", rest, rest).max()))
     moments = sum_moments(vectors)
     segment.let_go()
-    numbers, moments = _set_aside(segment, numbers), _set_aside(segment, moments)
+    numbers, moments = (set_aside(segment.path.parent, array) for array in (numbers, moments))
     return Table(segment, numbers, scale, error**0.5, moments)
-
-
-def _set_aside(segment: Segment, array: Array) -> Array:
-    aside = allocator.put_aside(segment.path.parent, array.reshape(-1).view(np.uint8).data)
-    return np.frombuffer(aside, array.dtype).reshape(array.shape)
 
 
 def _blocks(vectors: Array) -> Iterator[Array]:

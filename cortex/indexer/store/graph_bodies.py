@@ -13,11 +13,13 @@ import msgspec
 import orjson
 
 from cortex.generation.contract import GRAPH_BYTES_MAX
+from cortex.graph.facts.tables import Packed
 from cortex.graph.frameworks.nodes import routes_of
+from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.project import Project, home_of
 from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import resolve_file
 from cortex.graph.resolution.types.structural_types import MethodSets
@@ -42,14 +44,22 @@ class Tools:
         self.sets = MethodSets(self.project, self.evaluator)
 
 
-def order_by_location(project: Project, paths: Iterable[str]) -> list[str]:
+def order_by_location(packed: Mapping[str, Packed], paths: Iterable[str]) -> list[str]:
     """Sort `paths` so that files that refer to the same files are neighbours."""
-    return sorted(paths, key=lambda path: (project.language(path).name, project.home(path), path))
+
+    def location(path: str) -> tuple[str, str, str]:
+        language = packed[path].language
+        return language, home_of(packed[path], LANGUAGES[language].rules), path
+
+    return sorted(paths, key=location)
 
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """The content of shards; files not `affected` (None: all are) keep what they had."""
+    """The content of shards; files not `affected` (None: all are) keep what they had.
+
+    `structural`: path → its edges of `structural_types`, which are added to those of its text.
+    """
 
     tools: Tools
     affected: Collection[str] | None
@@ -61,7 +71,7 @@ class Bodies:
         """Resolve the affected ones of `paths`, in order of location."""
         affected = self.affected
         affected_paths = [path for path in paths if affected is None or path in affected]
-        for path in order_by_location(self.tools.project, affected_paths):
+        for path in order_by_location(self.tools.project.packed, affected_paths):
             self.ahead[path] = zstd.pack(self._resolve(path))
 
     def build_body(self, files: Iterable[str], before: Body) -> Body:
@@ -72,7 +82,8 @@ class Bodies:
                 packed = self.ahead.pop(path, None)
                 raw = self._resolve(path) if packed is None else zstd.unpack(packed, GRAPH_BYTES_MAX)
                 nodes, edges, unresolved = orjson.loads(raw)
-                body[path] = nodes, edges, unresolved
+                structural = msgspec.to_builtins(self.structural.get(path, ()))
+                body[path] = nodes, [*edges, *structural], unresolved
             else:
                 body[path] = before[path]
         return body
@@ -80,7 +91,6 @@ class Bodies:
     def _resolve(self, path: str) -> bytes:
         tools = self.tools
         edges, unresolved, routes = self._edges(path)
-        edges = [*edges, *self.structural.get(path, ())]
         tools.sets.relax()
         uses = [_describe_unresolved(path, name, unresolved[name]) for name in sorted(unresolved)]
         nodes = nodes_of(tools.project, tools.sets, path)

@@ -8,7 +8,7 @@ import contextlib
 import datetime as dt
 import mmap
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,7 @@ from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.tables import Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.project import Project, Roots
+from cortex.graph.resolution.project import Roots
 from cortex.indexer.store.graph_bodies import Bodies, Body
 from cortex.indexer.store.shards import shard_of
 from cortex.system import files
@@ -33,6 +33,8 @@ GRAPH_VERSION = "1.1"
 FACTS = ".facts"
 #: the file of State, in that folder
 STATE = "state.msgpack"
+#: the file of the structural edges, there, while other processes write the shards
+STRUCTURAL = "structural.msgpack"
 STEM = "code-graph"
 
 _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
@@ -80,14 +82,10 @@ class State(msgspec.Struct):
     files: dict[str, tuple[int, int]] = {}
 
 
-def files_by_shard(
-    project: Project, shards: int, numbers: Iterable[int] | None = None
-) -> dict[int, list[str]]:
-    """Return shard → its files, sorted; of all shards, or of `numbers`."""
-    paths_by_shard: dict[int, list[str]] = {
-        number: [] for number in (range(shards) if numbers is None else numbers)
-    }
-    for path in project.packed:
+def files_by_shard(paths: Iterable[str], shards: int, numbers: Iterable[int]) -> dict[int, list[str]]:
+    """Return shard → its files among `paths`, sorted, for each of the shards `numbers`."""
+    paths_by_shard: dict[int, list[str]] = {number: [] for number in numbers}
+    for path in paths:
         if (files := paths_by_shard.get(shard_of(path, shards))) is not None:
             files.append(path)
     for files in paths_by_shard.values():
@@ -175,9 +173,25 @@ def map_resolved(folder: Path) -> dict[str, bytes | memoryview]:
     return resolved
 
 
+def place_structural(folder: Path, structural: Mapping[str, Sequence[Edge]]) -> None:
+    """Store the structural edges of files for the shards."""
+    files.replace(folder / FACTS / STRUCTURAL, msgspec.msgpack.encode(structural))
+
+
+def read_structural(folder: Path) -> dict[str, list[Edge]]:
+    """Return the stored structural edges. Raises OSError and Damaged: they were just written."""
+    try:
+        raw = files.read_ours(folder / FACTS / STRUCTURAL, GRAPH_BYTES_MAX)
+        return msgspec.msgpack.decode(raw, type=dict[str, list[Edge]])
+    except UNREADABLE as error:
+        raise Damaged(f"{folder / FACTS / STRUCTURAL} cannot be read: {error}.") from error
+
+
 def drop_resolved(folder: Path) -> None:
+    """Delete what was stored for the shards."""
     for path in _facts_files(folder, _RESOLVED_NAME):
         files.remove(path)
+    files.remove(folder / FACTS / STRUCTURAL)
 
 
 def _map_files(folder: Path, name_of: re.Pattern[str], kind: type[T]) -> Iterator[T]:

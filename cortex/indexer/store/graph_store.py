@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 
@@ -88,34 +88,41 @@ class GraphStore:
         loaded = self._project is None
         if loaded and not fresh and self._is_done(wanted):
             return 0
-        project = self._project if self._project is not None else self._load()
+        packed = self._project.packed if self._project is not None else self._load()
         deadly = {path for path, entry in entries.items() if entry.remarks and ended_a_process(entry)}
-        changes = self._changes(project, wanted, dict.fromkeys(deadly) | fresh)
+        changes = self._changes(packed, wanted, dict.fromkeys(deadly) | fresh)
         structure = any(is_root(path) for path in fresh)
         if not (loaded or changes or structure):
             return 0
         coming = {path for path, facts in changes.items() if facts is not None}
         gone = changes.keys() - coming
+        count = len(packed) + len(coming - packed.keys()) - len(gone)
+        shards = shard_count(count, self._limits.shard_files)
+        # It is unknown which files an interrupted run wrote.
+        if not self._state.wanted or shards != self._state.shards:
+            present = {path: facts for path, facts in (packed | changes).items() if facts is not None}
+            del packed, changes, coming, gone
+            fresh.clear()
+            return self._resolve_all(present, shards, _content_hash(wanted))
+        project = self._project if self._project is not None else self._project_of(packed, self._state.roots)
         roots = project.roots
         if loaded or structure or gone or coming - project.packed.keys():
             roots = read_roots(str(self._config.root), (project.packed.keys() | coming) - gone)
         stems = project.shared_stems()
         if roots != project.roots:
-            project = self._rebuild_project(project, roots)
+            project = self._project_of(project.packed, roots)
             affected = set(project.packed) | project.update(changes)
         else:
             affected = project.update(changes)
         if stems != project.shared_stems():
             project.rename()
             affected = set(project.packed)
-        if not self._state.wanted:  # an interrupted run: it is unknown which files it wrote
-            affected = set(project.packed)
         self._project = project
         work = self._prepare(
             {path for path in affected if path in project.packed}, changes, _content_hash(wanted)
         )
         if isinstance(work, list):
-            del project, changes, affected, coming, gone
+            del project, packed, changes, affected, coming, gone
             fresh.clear()
             return self._delegate(work)
         return self._build(*work)
@@ -127,17 +134,49 @@ class GraphStore:
         self._last_stats = state.shards, stats
         return state.wanted == _content_hash(wanted) and stats == state.files
 
-    def _rebuild_project(self, old: Project, roots: Roots) -> Project:
+    def _resolve_all(self, packed: dict[str, Packed], shards: int, wanted: str) -> int:
+        """Write all graph files anew, of the facts `packed`. If other processes resolve so many, no
+        Project is built here: they share one, and here it would take time, and memory beside it.
+        """
+        roots = read_roots(str(self._config.root), packed)
+        self._forget_written()
+        self._write_facts(packed, shards, range(shards))
+        graph_shards.drop_facts(self._folder, shards)
+        self._state = State(FACTS_VERSION, shards, wanted, roots)
+        if self._has_to_delegate(len(packed)):
+            tasks = self._rounds(packed, None, range(shards))
+            packed.clear()
+            return self._delegate(tasks)
+        self._project = self._project_of(packed, roots)
+        tools = Tools(self._project)
+        self._state.structural = structural_edges(self._project, tools.evaluator)
+        return self._build(tools, range(shards), None)
+
+    def _has_to_delegate(self, files: int) -> bool:
+        return self._resolve is not None and files >= self._limits.resolve_files
+
+    def _rounds(
+        self, packed: Mapping[str, Packed], affected: set[str] | None, numbers: Sequence[int]
+    ) -> list[list[GraphTask]]:
+        run = f"{id(self)}.{self._state.wanted}"
+        return make_rounds(packed, self._state, affected, numbers, run=run, folder=str(self._folder))
+
+    def _forget_written(self) -> None:
+        """Mark the files as half written, before the first of them is."""
+        graph_shards.drop_state(self._folder)
+        graph_shards.drop_resolved(self._folder)  # from an interrupted run
+
+    def _project_of(self, packed: Mapping[str, Packed], roots: Roots) -> Project:
         project = Project(LANGUAGES, roots)
-        project.update(old.packed)
+        project.update(packed)
         return project
 
     def _changes(
-        self, project: Project, wanted: Mapping[str, str], fresh: Mapping[str, Packed | None]
+        self, packed: Mapping[str, Packed], wanted: Mapping[str, str], fresh: Mapping[str, Packed | None]
     ) -> dict[str, Packed | None]:
-        changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
+        changes: dict[str, Packed | None] = {path: None for path in packed if path not in wanted}
         for path, sha256 in wanted.items():
-            old_facts, facts = project.packed.get(path), fresh.get(path)
+            old_facts, facts = packed.get(path), fresh.get(path)
             # The same bytes have other facts in another encoding, and after an upgrade.
             if old_facts is not None and old_facts.sha256 == sha256 and facts in (None, old_facts):
                 continue
@@ -163,26 +202,24 @@ class GraphStore:
         source = decode(path, raw, named) if digest(raw) == sha256 else ""
         return facts_of(source, sha256) if isinstance(source, Source) else None
 
-    def _load(self) -> Project:
+    def _load(self) -> dict[str, Packed]:
+        """Read the state; return the stored facts by path."""
         self._state = state = graph_shards.read_state(self._folder)
         if graph_shards.stats(self._folder, state.shards) != state.files:
             state.wanted = ""  # as after an interrupted run: their content is unknown
-        project = Project(LANGUAGES, self._state.roots)
-        facts_by_path: dict[str, Packed | None] = {}
+        facts_by_path: dict[str, Packed] = {}
         for shards, facts in graph_shards.read_facts(self._folder):
             facts_by_path[facts.path] = facts
             self._state.shards = shards
-        project.update(facts_by_path)
-        return project
+        return facts_by_path
 
     def _prepare(
         self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
-    ) -> list[list[GraphTask]] | tuple[Tools, Sequence[int], set[str] | None]:
+    ) -> list[list[GraphTask]] | tuple[Tools, Sequence[int], set[str]]:
         """Write the facts; return the work left: tasks for processes, or `_build`'s arguments."""
         project = self._project
         assert project is not None
-        shards = shard_count(len(project.packed), self._limits.shard_files)
-        anew = shards != self._state.shards
+        shards = self._state.shards
         tools = Tools(project)
         structural = self._structural_now(tools.evaluator, changes)
         before = self._state.structural
@@ -194,19 +231,13 @@ class GraphStore:
         touched = {shard_of(path, shards) for path in (*affected, *changes)}
         names = [self._folder / graph_shards.shard_name(number, shards) for number in range(shards)]
         touched |= {number for number, name in enumerate(names) if not name.exists()}
-        if anew:
-            touched = set(range(shards))
-        graph_shards.drop_state(self._folder)
-        graph_shards.drop_resolved(self._folder)  # from an interrupted run
-        self._write_facts(shards, touched if anew else {shard_of(path, shards) for path in changes})
-        if anew:
-            graph_shards.drop_facts(self._folder, shards)
+        self._forget_written()
+        self._write_facts(project.packed, shards, {shard_of(path, shards) for path in changes})
         self._state = State(FACTS_VERSION, shards, wanted, project.roots, structural)
-        files = len(project.packed) if anew else len(affected)
-        if self._resolve is not None and files >= self._limits.resolve_files:
-            run, only = f"{id(self)}.{wanted}", None if anew else affected
-            return make_rounds(project, self._state, only, sorted(touched), run=run, folder=str(self._folder))
-        return tools, sorted(touched), None if anew else affected
+        if self._has_to_delegate(len(affected)):
+            graph_shards.place_structural(self._folder, structural)
+            return self._rounds(project.packed, affected, sorted(touched))
+        return tools, sorted(touched), affected
 
     def _delegate(self, tasks: list[list[GraphTask]]) -> int:
         """Have other processes resolve the names. Each reads the facts that it needs: here they
@@ -225,6 +256,7 @@ class GraphStore:
         allocator.trim()
         tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[list[GraphTask]], State])
         written = self._resolve(tasks)
+        state.structural = graph_shards.read_structural(self._folder)
         self._finish(state)
         return written
 
@@ -235,16 +267,13 @@ class GraphStore:
         self._last_stats = state.shards, state.files
         graph_shards.place_state(self._folder, state)
 
-    def _write_facts(self, shards: int, numbers: set[int]) -> None:
-        assert self._project is not None
-        paths_by_shard = graph_shards.files_by_shard(self._project, shards, numbers)
-        for number in numbers:
-            facts = [self._project.packed[path] for path in paths_by_shard.get(number, ())]
-            graph_shards.place_facts(self._folder, (number, shards), facts)
+    def _write_facts(self, packed: Mapping[str, Packed], shards: int, numbers: Collection[int]) -> None:
+        for number, paths in graph_shards.files_by_shard(packed, shards, numbers).items():
+            graph_shards.place_facts(self._folder, (number, shards), [packed[path] for path in paths])
 
     def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
         shards, structural = self._state.shards, self._state.structural
-        paths_by_shard = graph_shards.files_by_shard(tools.project, shards, numbers)
+        paths_by_shard = graph_shards.files_by_shard(tools.project.packed, shards, numbers)
         bodies = Bodies(tools, affected, structural)
         bodies.resolve_ahead(path for paths in paths_by_shard.values() for path in paths)
         written = graph_shards.write_shards(self._folder, shards, paths_by_shard, bodies)
@@ -258,7 +287,7 @@ class GraphStore:
         assert self._project is not None
         languages = {"go", "typescript", "tsx", "javascript"}
         concerned = any(facts is None or facts.language in languages for facts in changes.values())
-        if not concerned and self._state.wanted:
+        if not concerned:
             return self._state.structural
         if not any(facts.language in languages for facts in self._project.packed.values()):
             return {}

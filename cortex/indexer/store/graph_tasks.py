@@ -1,4 +1,5 @@
-"""The graph's tasks for processes of the pool: resolve files, then assemble the shards.
+"""The graph's tasks for processes of the pool: resolve files and compare types, then assemble the
+shards.
 
 A shard's files come from anywhere in the project. Files in the same place mostly refer to the same
 files, so looking those up once is enough: each process resolves files in order of location, in rows
@@ -10,15 +11,16 @@ those can resolve it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from cortex.graph.facts.facts import FACTS_VERSION
+from cortex.graph.facts.tables import Packed
 from cortex.graph.languages.table import LANGUAGES
-from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Roots
+from cortex.graph.resolution.types.structural_types import structural_edges
 from cortex.indexer.store.graph_bodies import Bodies, Tools, order_by_location
 from cortex.indexer.store.graph_shards import (
     State,
@@ -26,6 +28,8 @@ from cortex.indexer.store.graph_shards import (
     map_facts,
     map_resolved,
     place_resolved,
+    place_structural,
+    read_structural,
     write_shards,
 )
 from cortex.system.errors import Unavailable
@@ -38,13 +42,16 @@ ROW_FILES = 1_000
 
 
 class _Task(msgspec.Struct):
-    """The common fields; `run` differs by the facts' state. `structural`: the files' edges."""
+    """The common fields; `run` differs by the facts' state."""
 
     run: str
     facts: int
     folder: str
     roots: Roots
-    structural: dict[str, list[Edge]]
+
+
+class StructuralTask(_Task, tag="structural"):
+    """Find the structural edges of all files, and store them."""
 
 
 class ResolveTask(_Task, tag="resolve"):
@@ -55,18 +62,20 @@ class ResolveTask(_Task, tag="resolve"):
 
 
 class ShardTask(_Task, tag="graph"):
-    """Write some shards from stored results. `affected`: newly resolved files, None: all."""
+    """Write some shards from stored results and structural edges. `affected`: newly resolved files,
+    None: all.
+    """
 
     shards: int
     numbers: list[int]
     affected: list[str] | None = None
 
 
-GraphTask = ResolveTask | ShardTask
+GraphTask = StructuralTask | ResolveTask | ShardTask
 
 
 def make_rounds(
-    project: Project,
+    packed: Mapping[str, Packed],
     state: State,
     affected: set[str] | None,
     numbers: Sequence[int],
@@ -74,31 +83,27 @@ def make_rounds(
     run: str,
     folder: str,
 ) -> list[list[GraphTask]]:
-    """Return rounds of tasks that build shards `numbers` of `state` in the graph's folder; a round
-    starts after the previous one has ended. `run`, `affected`: as in the tasks.
+    """Return rounds of tasks that build shards `numbers` of `state` in the graph's folder, of files
+    with the facts `packed`; a round starts after the previous one has ended. `run`, `affected`: as
+    in the tasks. If all files are affected, their structural edges are found, too.
     """
-    paths_by_shard = files_by_shard(project, state.shards, numbers)
+    paths_by_shard = files_by_shard(packed, state.shards, numbers)
     paths = [
         path for files in paths_by_shard.values() for path in files if affected is None or path in affected
     ]
 
-    def edges(files: Sequence[str]) -> dict[str, list[Edge]]:
-        return {path: state.structural[path] for path in files if path in state.structural}
-
-    def resolve_task(number: int, row: list[str]) -> ResolveTask:
-        return ResolveTask(run, FACTS_VERSION, folder, state.roots, edges(row), number, row)
+    common = run, FACTS_VERSION, folder, state.roots
 
     def shard_task(shard_numbers: list[int]) -> ShardTask:
         files = [path for number in shard_numbers for path in paths_by_shard[number]]
         anew = None if affected is None else [path for path in files if path in affected]
-        return ShardTask(
-            run, FACTS_VERSION, folder, state.roots, edges(files), state.shards, shard_numbers, anew
-        )
+        return ShardTask(*common, state.shards, shard_numbers, anew)
 
-    rows = enumerate(_rows(order_by_location(project, paths)))
+    structural = [StructuralTask(*common)] if affected is None else []
+    rows = enumerate(_rows(order_by_location(packed, paths)))
     count = min(TASKS_MAX, len(numbers))
     return [
-        [resolve_task(number, row) for number, row in rows],
+        [*structural, *(ResolveTask(*common, number, row) for number, row in rows)],
         [shard_task(list(numbers[start::count])) for start in range(count)],
     ]
 
@@ -130,14 +135,17 @@ class GraphBuilder:
     def build(self, task: GraphTask) -> int:
         """How many graph files were written. Raises OSError."""
         folder, tools = Path(task.folder), self.load(task)
+        if isinstance(task, StructuralTask):
+            place_structural(folder, structural_edges(tools.project, tools.evaluator))
+            return 0
         if isinstance(task, ResolveTask):
-            bodies = Bodies(tools, None, task.structural)
+            bodies = Bodies(tools, None, {})
             bodies.resolve_ahead(task.paths)
             place_resolved(folder, task.number, bodies.ahead)
             return 0
-        paths_by_shard = files_by_shard(tools.project, task.shards, task.numbers)
+        paths_by_shard = files_by_shard(tools.project.packed, task.shards, task.numbers)
         affected = None if task.affected is None else set(task.affected)
-        bodies = Bodies(tools, affected, task.structural, map_resolved(folder))
+        bodies = Bodies(tools, affected, read_structural(folder), map_resolved(folder))
         written = write_shards(folder, task.shards, paths_by_shard, bodies)
         allocator.trim()
         return written
