@@ -134,12 +134,11 @@ def _ask(folder: str, record: dict[str, Any], *, is_answer: bool) -> str:
 
 def _data_dir(options: list[str]) -> str:
     folder = options[1] if len(options) > 1 and options[0] == "--data-dir" else os.environ.get(VARIABLE, "")
-    if folder and not folder.startswith("~"):
-        return os.path.realpath(folder)
     base = os.environ.get(HOME_VARIABLE, "")
-    return os.path.realpath(
-        os.path.expanduser(folder or (os.path.join(base, IN_HOME) if base else f"~/{DATA_DIR}"))
-    )
+    folder = os.path.expanduser(folder or (os.path.join(base, IN_HOME) if base else f"~/{DATA_DIR}"))
+    if not os.path.isabs(folder):  # Cortex refuses it: it would be in the project
+        raise ValueError
+    return os.path.realpath(folder)
 
 
 def _text(payload: dict[str, Any], *names: str) -> str:

@@ -41,7 +41,7 @@ from scripts.train.bert import (
     tokens_of,
 )
 from scripts.train.examples import QUESTIONS, REPLACEMENTS, read_groups
-from scripts.train.questions import Kept, Lessons, teach_questions
+from scripts.train.questions import FixedSentences, Lessons, teach_questions
 from scripts.train.sources import Source, git, read_excluded, read_list
 
 SOURCES = Path(__file__).with_name("sentence_repositories.tsv")
@@ -207,8 +207,8 @@ def main() -> None:
         train(student, rows, taught, options.steps, draw)
     order = sorted(range(LEFT_OUT, len(rows)), key=lambda at: len(rows[at]))
     lessons = Lessons(read_groups(REPLACEMENTS, QUESTIONS), words)
-    kept = Kept([rows[at] for at in order], taught[order])
-    teach_questions(student, lessons, kept, options.epochs, draw)
+    fixed = FixedSentences([rows[at] for at in order], taught[order])
+    teach_questions(student, lessons, fixed, options.epochs, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)
 
 

@@ -161,3 +161,15 @@ def test_encrypted_indexes_go_and_encrypted_notes_keep_their_key(person):
 def test_every_place_in_the_cache_folder_is_listed():
     named = {name for text in SOURCES for name in re.findall(r'cache_base\(\) / "([\w.]+)"', text)}
     assert named | {"sealed", places.ON_DISK} == set(CACHED)
+
+
+def test_notes_in_cortex_home_are_named_so_if_memory_is_elsewhere(person):
+    home = person.home / "moved"
+    person.environment |= {"CORTEX_HOME": str(home)}
+    person.environment.pop("CORTEX_MEMORY_DATA_DIR", None)
+    person.run("memory", "store", "The till closes at six")
+    person.run("memory", "down")
+    person.environment |= {"CORTEX_MEMORY_DATA_DIR": str(person.home / "notes")}
+    answer = person.run("purge", "--notes", "--yes")
+    assert f"stays  {home / 'memory'}  notes of another memory.data_dir" in answer
+    assert (home / "memory" / "memory.sqlite3").is_file()

@@ -60,6 +60,18 @@ def test_cortex_home_moves_the_events_with_the_memory(tell, tmp_path, monkeypatc
     assert hooks.program_arguments() == ["--data-dir", str(tmp_path / "memory")]
 
 
+@pytest.mark.parametrize("variable", ["CORTEX_HOME", "CORTEX_MEMORY_DATA_DIR"])
+def test_a_relative_folder_gets_no_events_for_it_would_be_in_the_project(
+    tell, tmp_path, monkeypatch, variable
+):
+    (tmp_path / "shop").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR")
+    monkeypatch.setenv(variable, "near")
+    tell("prompt", {"session_id": "s1", "cwd": "/shop", "prompt": "mend the till"})
+    assert list((tmp_path / "shop").iterdir()) == []
+
+
 def test_an_event_is_kept_for_its_person_alone_without_what_is_private_or_secret(tell, tmp_path):
     tell(
         "prompt",
@@ -388,6 +400,13 @@ def test_settings_that_are_none_are_refused_and_stay(settings, text):
     with pytest.raises(Misconfigured, match="stays as it is"):
         hooks.install(options())
     assert settings.read_text() == text
+
+
+def test_the_usual_folder_is_part_of_the_command_if_a_person_set_it(settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    hooks.install(options(data_dir=str(tmp_path / ".cortex" / "default")))
+    assert f"--data-dir {tmp_path / '.cortex' / 'default'}" in settings.read_text()
 
 
 def test_another_folder_of_memory_is_part_of_the_command(settings, tmp_path):

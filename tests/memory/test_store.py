@@ -11,8 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
+from cortex.memory.migrations.__main__ import bring_to_current_tables
 from cortex.memory.note import Note
 from cortex.memory.store.database import NAME, VERSION
 from cortex.memory.store.driver import PLAIN
@@ -26,6 +27,7 @@ WRITER = """
 import sys
 from itertools import pairwise
 from pathlib import Path
+from cortex.memory.migrations.__main__ import bring_to_current_tables
 from cortex.memory.note import Note
 from cortex.memory.store.note_store import Store
 store = Store(Path(sys.argv[1]))
@@ -226,6 +228,19 @@ def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(data):
     connection.close()
     with pytest.raises(Misconfigured, match="newer Cortex"):
         Store(data)
+
+
+@pytest.mark.of_the_file
+def test_a_late_migration_leaves_the_version_of_a_newer_one(data):
+    with PLAIN.engine(data / NAME).connect() as connection:
+        for version, written in (("9999", "9999"), ("0003", VERSION)):
+            connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": version})
+            connection.commit()
+            bring_to_current_tables(connection)
+            assert connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == [
+                written
+            ]
+            connection.commit()
 
 
 @pytest.mark.of_the_file

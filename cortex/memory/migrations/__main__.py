@@ -17,8 +17,8 @@ from cortex.memory.team.postgresql import Server, open_for_migration
 
 
 def bring_to_current_tables(connection: Connection) -> None:
-    """Create the tables, columns and indexes that the store lacks, and write its version, in one
-    transaction. Raises what the database raises; then nothing was changed.
+    """Create what the store lacks, and write its version, in one transaction. Raises what the
+    database raises; then nothing was changed.
     """
     with connection.begin():
         METADATA.create_all(connection)  # tables that are there stay as they are
@@ -26,11 +26,13 @@ def bring_to_current_tables(connection: Connection) -> None:
             _add_columns(connection, table)
             for index in table.indexes:
                 index.create(connection, checkfirst=True)
-        connection.execute(
-            text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
-        )
-        connection.execute(text("DELETE FROM alembic_version"))
-        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSION})
+        for statement in (
+            "CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)",
+            # that of a newer Cortex stays: it may have migrated the team's store a moment ago
+            "DELETE FROM alembic_version WHERE version_num < :version",
+            "INSERT INTO alembic_version SELECT :version WHERE NOT EXISTS (SELECT 1 FROM alembic_version)",
+        ):
+            connection.execute(text(statement), {"version": VERSION})
 
 
 def _add_columns(connection: Connection, table: Table) -> None:

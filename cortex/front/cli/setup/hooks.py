@@ -62,7 +62,7 @@ def program_arguments(data_dir: str | None = None) -> list[str]:
         raise Misconfigured(
             "memory.sessions is off, so hooks would record nothing; set it to project or all."
         )
-    return [] if data.root == usual_store() else ["--data-dir", str(data.root)]
+    return ["--data-dir", str(data.root)] if data.settings.data_dir or data.root != usual_store() else []
 
 
 def install(options: Namespace) -> int:

@@ -26,7 +26,7 @@ from cortex.processes.leftovers import remove_unlocked
 from cortex.processes.stored_projects import StoredProject
 from cortex.sealing import places
 from cortex.settings import config as configuration
-from cortex.settings.data import DataFolder
+from cortex.settings.data import STORE, DataFolder
 from cortex.settings.folders.home import (
     PROJECT_FOLDER,
     cache_base,
@@ -154,10 +154,9 @@ def _lines(
         yield f"{item.bytes / 1e6:9.1f} MB  {item.path}  {item.description}"
     for path in agent_files:
         yield f"       part  {path}  an agent's file"
-    for name in sorted(
-        _foreign(cache_base()) - ({data.root.name} if data.root.parent == cache_base() else set())
-    ):
-        yield f"      stays  {cache_base() / name}  not written by Cortex"
+    for path in sorted({cache_base() / name for name in _foreign(cache_base())} - {data.root}):
+        what = "notes of another memory.data_dir" if (path / STORE).exists() else "not written by Cortex"
+        yield f"      stays  {path}  {what}"
     if not with_notes and data.root.is_dir():
         yield f"      stays  {data.root}  notes and recorded sessions; --notes removes them, too"
     if data.settings.database:
