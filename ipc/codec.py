@@ -113,7 +113,6 @@ def decode(frame: Frame) -> Message:
         message: Any = msgspec.convert(fields, kind.cls, builtin_types=(bytes,))
     except (
         msgspec.ValidationError,
-        orjson.JSONDecodeError,
         LookupError,
         TypeError,
         ValueError,

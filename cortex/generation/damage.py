@@ -21,20 +21,10 @@ from cortex.system.errors import Damaged, NotFound
 
 #: errors of the system for a file that is missing, of another kind, closed to us or on a bad
 #: sector. All other errors (no descriptor, no memory, no space) prove nothing about the file
-_ERRNOS = frozenset(
-    {
-        errno.ENOENT,
-        errno.ENOTDIR,
-        errno.EISDIR,
-        errno.EACCES,
-        errno.EPERM,
-        errno.ELOOP,
-        errno.EIO,
-        errno.EINVAL,
-        errno.ENXIO,
-        errno.ENODEV,
-    }
-)
+_ERRNOS = frozenset((
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.EIO,
+    errno.EINVAL, errno.ENXIO, errno.ENODEV,
+))  # fmt: skip
 
 #: errors of msgspec for bytes that do not match the written form; text that is not UTF-8 raises an
 #: error of its own

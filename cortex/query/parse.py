@@ -245,10 +245,6 @@ def _match_type_of(query_leaves: list[Leaf]) -> MatchType:
 
 
 _KINDS: dict[type, MatchType] = {
-    Term: "exact",
-    Phrase: "phrase",
-    Wildcard: "prefix",
-    Fuzzy: "fuzzy",
-    Range: "exact",
+    Term: "exact", Phrase: "phrase", Wildcard: "prefix", Fuzzy: "fuzzy", Range: "exact",
     Regex: "regex",
-}
+}  # fmt: skip

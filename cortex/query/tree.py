@@ -10,14 +10,9 @@ DEFAULT_FIELD = "text"
 FIELDS = tuple("text title symbols file_path tags chunk_type language start_line case word".split())
 #: names of fields in other search engines (GitHub's, zoekt's) → names here
 OTHER_NAMES = {
-    "path": "file_path",
-    "file": "file_path",
-    "lang": "language",
-    "symbol": "symbols",
-    "sym": "symbols",
-    "tag": "tags",
-    "content": "text",
-}
+    "path": "file_path", "file": "file_path", "lang": "language", "symbol": "symbols",
+    "sym": "symbols", "tag": "tags", "content": "text",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

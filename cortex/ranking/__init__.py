@@ -15,17 +15,6 @@ from cortex.ranking.ranked_hits import Ranked, Term
 from cortex.ranking.weights import Weights, weigh
 
 __all__ = [
-    "Ranked",
-    "Reading",
-    "Term",
-    "Weights",
-    "cite",
-    "define",
-    "prepare",
-    "rank",
-    "rank_by_cosine",
-    "read_question",
-    "score_candidates",
-    "share_names",
-    "weigh",
-]
+    "Ranked", "Reading", "Term", "Weights", "cite", "define", "prepare", "rank", "rank_by_cosine",
+    "read_question", "score_candidates", "share_names", "weigh",
+]  # fmt: skip

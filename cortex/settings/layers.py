@@ -54,17 +54,9 @@ MOVED = {
 
 #: environment variables that are no settings
 OWN_VARIABLES = {
-    "CORTEX_HOME",
-    "CORTEX_PAGER",
-    "CORTEX_PROJECT",
-    EMBED_TOKEN,
-    FILE_VARIABLE,
-    IN_SET,
-    REALLY,
-    SSE_PORT,
-    TOKEN,
-    VARIABLE,
-}
+    "CORTEX_HOME", "CORTEX_PAGER", "CORTEX_PROJECT", EMBED_TOKEN, FILE_VARIABLE, IN_SET, REALLY,
+    SSE_PORT, TOKEN, VARIABLE,
+}  # fmt: skip
 
 
 def _imply_provider(section: str, embedding: dict[str, Any]) -> None:

@@ -307,20 +307,10 @@ _NO_NAMES = frozenset(("t", "s", "edn", "conf", "cfg", "properties", "in"))
 
 
 _INTERPRETERS = {
-    "python": ".py",
-    "node": ".js",
-    "deno": ".ts",
-    "bash": ".sh",
-    "sh": ".sh",
-    "zsh": ".sh",
-    "ruby": ".rb",
-    "php": ".php",
-    "lua": ".lua",
-    "elixir": ".exs",
-    "ksh": ".sh",
-    "dash": ".sh",
+    "python": ".py", "node": ".js", "deno": ".ts", "bash": ".sh", "sh": ".sh", "zsh": ".sh",
+    "ruby": ".rb", "php": ".php", "lua": ".lua", "elixir": ".exs", "ksh": ".sh", "dash": ".sh",
     "perl": ".pl",
-}
+}  # fmt: skip
 _BY_ALIAS: dict[str, str] = {
     **{
         suffix[1:].lower(): language.name

@@ -8,16 +8,9 @@ from typing import Any, Literal
 from ipc.messages.control import Blobs, Message, repeatable
 
 GraphOperation = Literal[
-    "implementations",
-    "callers",
-    "callees",
-    "dependencies",
-    "dependents",
-    "type_usages",
-    "path",
-    "impact",
-    "routes",
-]
+    "implementations", "callers", "callees", "dependencies", "dependents", "type_usages", "path",
+    "impact", "routes",
+]  # fmt: skip
 
 
 @repeatable

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tree_sitter import Node, Point, Tree
 
-from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
+from cortex.graph.facts.repairs.misread_lines import join_broken_lines
 from cortex.indexer.syntax.parse import syntax_tree, without_marks
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff

@@ -1,6 +1,6 @@
 """Definitions of Kotlin in files with line ends that the grammar misreads."""
 
-from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
+from cortex.graph.facts.repairs.misread_lines import join_broken_lines
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_facts import facts_of

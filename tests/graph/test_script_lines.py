@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.graph.facts.repairs.script_lines import end_signatures
+from cortex.graph.facts.repairs.misread_lines import end_signatures
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_facts import facts_of

@@ -33,16 +33,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "dependencies": _DEPENDS,
     "dependents": _DEPENDS,
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": (
-        "calls",
-        "implements",
-        "extends",
-        "embeds",
-        "references",
-        "uses_type",
-        "routes_to",
-        "requests",
-    ),
+    "impact": tuple("calls implements extends embeds references uses_type routes_to requests".split()),
 }
 _CALLS_AND_REQUESTS = ("calls", "requests", "routes_to")
 #: operations that follow edges forward; all others go backward

@@ -14,14 +14,13 @@ import numpy as np
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.milvus.entries import continuation_entries, make_entry
-from cortex.engines.milvus.exact import ExactSnapshot
-from cortex.engines.milvus.lanes import LaneSnapshot
 from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.rows import Fetched, make_remote_rows
 from cortex.engines.milvus.scope import primary_key
 from cortex.engines.milvus.searches import RowSearcher
 from cortex.engines.milvus.storage.collection import FOREVER, WRITE_S, Collection
 from cortex.engines.milvus.storage.removal import drop_rows
+from cortex.engines.milvus.text_searches import ExactSnapshot, LaneSnapshot
 from cortex.engines.protocol import Change, Engine, Feature, Handlers
 from cortex.engines.vector.quantized import QuantizedVectors
 from cortex.engines.vector.usearch import FilteredRows, VectorSnapshot

@@ -21,7 +21,6 @@ import numpy as np
 
 from cortex.engines.chunks.handlers import chunk_handlers
 from cortex.engines.milvus.engine import open_handlers
-from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.joined_rows import join_rows
 from cortex.engines.milvus.place import milvus_place
 from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
@@ -36,6 +35,7 @@ from cortex.engines.milvus.storage.documents import (
     read_documents,
     rows_files,
 )
+from cortex.engines.milvus.text_searches import ExactSnapshot
 from cortex.engines.protocol import Handlers
 from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows

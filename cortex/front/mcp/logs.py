@@ -21,15 +21,10 @@ if TYPE_CHECKING:
 
 #: MCP's levels → Python's
 LEVELS = {
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "notice": logging.INFO,
-    "warning": logging.WARNING,
-    "error": logging.ERROR,
-    "critical": logging.CRITICAL,
-    "alert": logging.CRITICAL,
-    "emergency": logging.CRITICAL,
-}
+    "debug": logging.DEBUG, "info": logging.INFO, "notice": logging.INFO,
+    "warning": logging.WARNING, "error": logging.ERROR, "critical": logging.CRITICAL,
+    "alert": logging.CRITICAL, "emergency": logging.CRITICAL,
+}  # fmt: skip
 
 
 class ClientLog(logging.Handler):

@@ -87,28 +87,10 @@ class FileIndex:
     """Look-ups over one file's facts, each built on first use. The facts never change."""
 
     __slots__ = (
-        "_bindings",
-        "_children",
-        "_fields",
-        "_firsts",
-        "_holders",
-        "_imports",
-        "_inner_imports",
-        "_known_names",
-        "_local",
-        "_meanings",
-        "_members",
-        "_names",
-        "_narrowed",
-        "_outers",
-        "_packed",
-        "_places",
-        "_renamed",
-        "_top_places",
-        "facts",
-        "ids",
-        "rules",
-    )
+        "_bindings", "_children", "_fields", "_firsts", "_holders", "_imports", "_inner_imports",
+        "_known_names", "_local", "_meanings", "_members", "_names", "_narrowed", "_outers",
+        "_packed", "_places", "_renamed", "_top_places", "facts", "ids", "rules",
+    )  # fmt: skip
 
     def __init__(self, packed: Packed, rules: Rules) -> None:
         self._packed = packed

@@ -22,13 +22,9 @@ from cortex.terms.records import Chunk
 
 #: names of kernels' languages that differ from suffixes
 _SUFFIXES = {
-    "python": ".py",
-    "r": ".r",
-    "julia": ".jl",
-    "scala": ".scala",
-    "javascript": ".js",
+    "python": ".py", "r": ".r", "julia": ".jl", "scala": ".scala", "javascript": ".js",
     "rust": ".rs",
-}
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

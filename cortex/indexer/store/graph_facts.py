@@ -14,9 +14,8 @@ from cortex.graph.facts.expressions.function_values import value_query
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
-from cortex.graph.facts.repairs.kotlin_lines import join_broken_lines
 from cortex.graph.facts.repairs.macros import uncover_macros
-from cortex.graph.facts.repairs.script_lines import end_signatures
+from cortex.graph.facts.repairs.misread_lines import end_signatures, join_broken_lines
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.frameworks.reading.clients.procedures import read_procedures
 from cortex.graph.frameworks.reading.clients.read_requests import read_requests

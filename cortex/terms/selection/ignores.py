@@ -44,14 +44,9 @@ _SET_GLOBS = 250
 
 #: bracket classes that git knows by name, as ranges
 _CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": " \t",
-    "digit": "0-9",
-    "lower": "a-z",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
-}
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \t", "digit": "0-9", "lower": "a-z",
+    "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
 _CLASS = re.compile(r"\[:(\w+):\]")
 _BRACKETS = re.compile(r"\\.|\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 

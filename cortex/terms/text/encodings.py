@@ -50,39 +50,22 @@ _HEADS = tuple(
 _VIM = re.compile(rb"\b(?:vim?|ex):.*?\b(?:fileencoding|fenc)=([\w.-]+)")
 #: names without a codec, and names that stand for a larger encoding, as in browsers
 _ALIASES = {
-    "ansinew": "cp1252",
-    "applemac": "mac-roman",
-    "x-sjis": "cp932",
-    "x-gbk": "gb18030",
-    "windows-31j": "cp932",
-    "sjis-win": "cp932",
-    "x-euc-jp": "euc-jp",
-    "x-mac-roman": "mac-roman",
+    "ansinew": "cp1252", "applemac": "mac-roman", "x-sjis": "cp932", "x-gbk": "gb18030",
+    "windows-31j": "cp932", "sjis-win": "cp932", "x-euc-jp": "euc-jp", "x-mac-roman": "mac-roman",
     "binary": "",
-}
+}  # fmt: skip
 #: encodings that others extend: tried where the text is not valid in them
 _LARGER = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-    "euc_jp": "euc_jis_2004",
-    "tis-620": "cp874",
-}
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
+    "big5": "big5hkscs", "euc_jp": "euc_jis_2004", "tis-620": "cp874",
+}  # fmt: skip
 #: codecs whose text is not that of an editor
 _NO_ENCODINGS = frozenset(("unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined", "utf-7"))
 #: codec → its name in answers
 _NAMES = {
-    "cp932": "Shift-JIS",
-    "cp949": "EUC-KR",
-    "gb18030": "GBK",
-    "gb2312": "GBK",
-    "gbk": "GBK",
-    "iso8859-1": "Latin-1",
-    "koi8-r": "KOI8-R",
-    "koi8-u": "KOI8-U",
-}
+    "cp932": "Shift-JIS", "cp949": "EUC-KR", "gb18030": "GBK", "gb2312": "GBK", "gbk": "GBK",
+    "iso8859-1": "Latin-1", "koi8-r": "KOI8-R", "koi8-u": "KOI8-U",
+}  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 #: name of the error handler that reads an invalid byte alone
 _SINGLE_BYTES = "cortex-single-bytes"

@@ -26,29 +26,23 @@ from cortex.graph.facts.grammars import Syntax
 #: arguments that are read, and the depth of nested nodes
 ARGUMENTS_MAX, DEPTH_MAX = 10, 4
 LITERALS = {
-    "string_literal": "String",
-    "string": "String",  # Scala
-    "multiline_string_literal": "String",
-    "concatenated_string": "String",
-    "char_literal": "char",
-    "character_literal": "char",
-    "true": "boolean",
-    "false": "boolean",
-    "boolean_literal": "boolean",
-    "null_literal": "null",
-    "null": "null",
+    **dict.fromkeys(
+        "string_literal string multiline_string_literal concatenated_string interpolated_string_expression "
+        "verbatim_string_literal raw_string_literal".split(),
+        "String",
+    ),
+    **dict.fromkeys(("char_literal", "character_literal"), "char"),
+    **dict.fromkeys(
+        "true false boolean_literal instanceof_expression is_pattern_expression".split(), "boolean"
+    ),
+    **dict.fromkeys(("null_literal", "null"), "null"),
+    # a `case_block` is Scala's `{ case x => … }`
+    **dict.fromkeys(
+        "lambda_expression lambda_literal anonymous_function method_reference case_block "
+        "callable_reference".split(),
+        "fn",
+    ),
     "class_literal": "Class",
-    "lambda_expression": "fn",
-    "lambda_literal": "fn",
-    "anonymous_function": "fn",
-    "method_reference": "fn",
-    "case_block": "fn",  # Scala's `{ case x => … }`
-    "callable_reference": "fn",
-    "interpolated_string_expression": "String",
-    "verbatim_string_literal": "String",
-    "raw_string_literal": "String",
-    "instanceof_expression": "boolean",
-    "is_pattern_expression": "boolean",
     "anonymous_object_creation_expression": "anonymous",
     "typeof_expression": "Type",
 }

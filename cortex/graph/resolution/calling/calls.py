@@ -17,10 +17,9 @@ from cortex.graph.facts.expressions.links import module_of
 from cortex.graph.facts.expressions.operators import CONVERSION
 from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
 from cortex.graph.resolution.calling.common_names import COMMON
-from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets
+from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets, plausible_methods
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.unknown_receivers import plausible_methods
 from cortex.graph.resolution.evaluation.values import Value, unique
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import CERTAIN

@@ -1,7 +1,10 @@
-"""Targets of a call: the definitions among the callee's values. Reads one file."""
+"""Targets of a call: the definitions among the callee's values; on an unknown receiver, the methods
+that the name may mean. Reads one file.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.expressions import labels
@@ -22,14 +25,15 @@ from cortex.graph.resolution.calling.extensions import add_platform_variants, si
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.scopes import PURE_TYPES
-from cortex.graph.resolution.evaluation.unknown_receivers import is_in_test, shipped_definitions
 from cortex.graph.resolution.evaluation.values import Value, unique
 from cortex.graph.resolution.modules.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.partial_types import first_parts, of_arity
+from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.paths import is_test
 
 #: candidates that an ambiguous call lists; above that it has no edge
 CANDIDATES_MAX = 12
@@ -37,6 +41,8 @@ CANDIDATES_MAX = 12
 TWINS_MAX = 64
 #: kinds of definitions that a call may mean
 _CALLED_KINDS = frozenset({*CALLABLE_KINDS, *TYPE_KINDS, "constant"})
+#: Java's and C#'s methods for the type of a value: that type is never the project's
+_TYPE_OF = re.compile(r"(?:^|\.)(?:getClass|GetType)\(\)")
 
 
 class Targets:
@@ -259,3 +265,34 @@ def declared_counterparts(project: Project, evaluator: Evaluator, ref: Ref) -> l
     declared = not ref[0].endswith(DECLARATIONS)
     refs = (v.ref for v in values if v.tag == "def" and v.path.endswith(DECLARATIONS) == declared)
     return list(dict.fromkeys(refs))[:1]
+
+
+def plausible_methods(project: Project, path: str, reference: Reference, refs: Sequence[Ref]) -> list[Ref]:
+    """Return those of `refs` that a call in `path` may mean.
+
+    Production code calls no method of a test; the number of arguments must fit.
+    """
+    rules = project.rules(path)
+    if rules.exact_arguments and _TYPE_OF.search(reference.chain):
+        return []
+    reachable = list(refs) if is_in_test(project, path, reference) else shipped_definitions(project, refs)
+    if not rules.exact_arguments or reference.arguments < 0:
+        return reachable
+    fitting = []
+    for ref in reachable:
+        definition = project.definition(ref)
+        if "extension" in definition.flags or accepts_count(definition, reference.arguments):
+            fitting.append(ref)
+    return fitting
+
+
+def is_in_test(project: Project, path: str, reference: Reference) -> bool:
+    """Return True if a reference is in a test."""
+    if is_test(path) or reference.scope < 0:
+        return is_test(path)
+    return is_test_code(path, project.definition((path, reference.scope)).qualified)
+
+
+def shipped_definitions(project: Project, refs: Sequence[Ref]) -> list[Ref]:
+    """Return the definitions that are no tests."""
+    return [ref for ref in refs if not is_test_code(ref[0], project.definition(ref).qualified)]

@@ -13,29 +13,18 @@ from cortex.graph.facts.facts import DEFAULT, LATER, MANY
 FUNCTIONS = ("PartialFunction[", "Function1[", "Function2[")
 #: names in other languages → Java's name
 _SAME = {
-    "string": "String",
-    "bool": "boolean",
-    "object": "Object",
-    "Any": "Object",
-    "Int": "int",
-    "Char": "char",
-    "UInt": "int",
-}
+    "string": "String", "bool": "boolean", "object": "Object", "Any": "Object", "Int": "int",
+    "Char": "char", "UInt": "int",
+}  # fmt: skip
 #: Scala's types that accept anything
 _ANYTHING = frozenset({"Any", "AnyRef", "AnyVal"})
 _KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
 PRIMITIVES = frozenset((*WIDENING, "boolean"))
 #: Java's types for values of primitive types
 BOXES = {
-    "Integer": "int",
-    "Long": "long",
-    "Double": "double",
-    "Float": "float",
-    "Boolean": "boolean",
-    "Character": "char",
-    "Byte": "byte",
-    "Short": "short",
-}
+    "Integer": "int", "Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean",
+    "Character": "char", "Byte": "byte", "Short": "short",
+}  # fmt: skip
 #: C#'s types that are no function types
 NO_FUNCTIONS = frozenset(
     "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
@@ -44,16 +33,7 @@ NO_FUNCTIONS = frozenset(
 #: C#'s function types → number of parameters, -1 for the number of type arguments
 _FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
 #: C#'s value types: `?` makes them another type
-VALUES = PRIMITIVES | {
-    "DateTime",
-    "DateTimeOffset",
-    "DateOnly",
-    "TimeOnly",
-    "TimeSpan",
-    "Guid",
-    "decimal",
-    "uint",
-}
+VALUES = PRIMITIVES.union("DateTime DateTimeOffset DateOnly TimeOnly TimeSpan Guid decimal uint".split())
 #: Scala's containers, which are functions as well
 COLLECTIONS = frozenset("Seq List Vector Array Map Set IndexedSeq Iterable Traversable Stream".split())
 

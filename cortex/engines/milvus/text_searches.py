@@ -1,14 +1,16 @@
-"""Keyword queries over rows with their texts in Milvus.
+"""Keyword queries, and the ranking lanes of a question, over rows with their texts in Milvus.
 
-The local table of words selects the rows that may match. Their texts are fetched and searched as in
-the text engine, in an index in memory. So counts, order and highlights are those of a local index,
-or the query is refused: nothing is estimated.
+For a query, the local table of words selects the rows that may match. Their texts are fetched and
+searched as in the text engine, in an index in memory. So counts, order and highlights are those of
+a local index, or the query is refused: nothing is estimated. The lanes are searched by BM25 in
+Milvus; rankings use them as those of a local index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,21 @@ import orjson
 
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.milvus.searches import RowSearcher
-from cortex.engines.milvus.storage.collection import FIELDS
+from cortex.engines.milvus.storage.collection import FIELDS, VIEWS
 from cortex.engines.text.counts import keywords
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory
 from cortex.engines.text.matches.lines import CHUNKS_MAX
 from cortex.engines.text.matches.matching import combine_sets
+from cortex.engines.text.matches.overlaps import Folds
+from cortex.engines.text.signals import (
+    LANES,
+    VIEW_LANES,
+    WORDS_MAX,
+    defining_terms,
+    has_lanes,
+    make_lane_signals,
+)
 from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.words import Words, find_table_query, with_underscores
 from cortex.query.check import check_query
@@ -30,7 +41,7 @@ from cortex.query.tree import And, Boost, Fuzzy, Node, Or, Phrase, Term, Wildcar
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms import tokens
-from ipc.messages import CountWords, ExactHits, ExactSearch, WordCounts
+from ipc.messages import CountWords, ExactHits, ExactSearch, Signals, TextSignals, WordCounts
 from ipc.messages.search import MatchType
 
 #: fields covered by the table of words
@@ -158,3 +169,51 @@ class ExactSnapshot:
 def _join_text(head: bytes, text: bytes) -> dict[str, Any]:
     body: dict[str, Any] = orjson.loads(head)
     return body | {"text": text[:-1].decode()}
+
+
+class LaneSnapshot:
+    """The lanes of one generation. Frozen."""
+
+    def __init__(self, searcher: RowSearcher) -> None:
+        self._searcher, self._rows = searcher, searcher.rows
+
+    @cached_property
+    def folds(self) -> Folds:
+        return Folds(self._rows)
+
+    def signals(self, request: TextSignals) -> Signals:
+        """Signals as `TextSnapshot.signals` makes them."""
+        check_query(request.query)
+        limit, mask = max(1, request.limit), self._rows.mask(request.filters)
+        searches = self._search_lanes(request.query, limit, mask)
+        lane_hits = ((LANES.index(lane), mine, scores) for lane, mine, scores in searches)
+        return make_lane_signals(self._rows, lane_hits, self._rows.live_count)
+
+    def _search_lanes(self, question: str, limit: int, mask: Array) -> list[tuple[str, Array, Array]]:
+        """(lane, ordinals, scores) of each lane with hits."""
+        lane_hits = []
+        covering = has_lanes(self._rows, mask)
+        if covering:
+            words = " ".join(encode_tokens(tokens.lane_words(question)[:WORDS_MAX]))
+            lane_hits += [
+                (lane, *self._searcher.best(f"{FIELDS[lane]}_bm25", words, mask, limit)) for lane in FIELDS
+            ]
+            lane_hits += [("defx", *self._find_definitions(question, mask, limit))]
+        views = mask & self.folds.alone if covering else mask
+        if views.any():
+            parts = tokens.part_words(question)[:WORDS_MAX]
+            for lane in VIEW_LANES:
+                words = " ".join(encode_tokens(parts, view=lane))
+                lane_hits.append((lane, *self._searcher.best(f"{VIEWS}_bm25", words, views, limit)))
+        return lane_hits
+
+    def _find_definitions(self, question: str, mask: Array, limit: int) -> tuple[Array, Array]:
+        """The chunks that define the last name of a question that is one identifier."""
+        terms = defining_terms(question)
+        if not terms:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        best = self._searcher.defining(list(terms), mask)
+        ordinals = np.array(sorted(best), np.int64)
+        scores = np.array([max(terms[term] for term in best[at]) for at in ordinals.tolist()], np.float32)
+        order = np.argsort(-scores, kind="stable")[:limit]
+        return ordinals[order], scores[order]

@@ -1,11 +1,14 @@
-"""Repairs of Kotlin lines that the grammar misreads, so that a whole class falls into pieces.
+"""Repairs of lines that a grammar misreads, so that a whole class or file falls into pieces.
+
+In Kotlin:
 
 * a line end between a class's name and the modifiers of its constructor
 * a line end before a call of `get`, which it takes as a property's getter
 * type arguments of a call with arguments, which it takes as comparisons
 * a type on one line: its last member needs a separator
 
-Pure text; lines and columns of all other code stay the same.
+In TypeScript, the type parameters at the beginning of a signature, `<T>(x: T): T`, which it takes
+as type arguments of the line above. Pure text; lines and columns of all other code stay the same.
 """
 
 from __future__ import annotations
@@ -30,16 +33,23 @@ _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
 #: strings and comments, in which braces do not count; braces and the ends of statements
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|/\*.*?\*/|//.*|[{};]')
 _TYPE_OPENS = re.compile(r"(?<!::)\b(?:class|interface|object)\b")
-#: a line that continues on the next one
-_GOES_ON = re.compile(r"\b(?:else|do|return|throw)$|\b(?:if|while|for|when)\s*+\(.*\)$")
+#: a line of Kotlin that continues on the next one
+_STATEMENT_GOES_ON = re.compile(r"\b(?:else|do|return|throw)$|\b(?:if|while|for|when)\s*+\(.*\)$")
 #: lines with annotations only between a class's name and its constructor
 MARKS_MAX = 6
 #: characters of the longest line that is read
 LINE_CHARS_MAX = 1_000
+#: a line that begins with the type parameters of a signature
+_SIGNATURE_OPENS = re.compile(r"\s+<(?:\s*$|(?:const\s+)?[A-Za-z_$])")
+#: ends of lines of TypeScript that continue
+_LINE_GOES_ON = re.compile(r"(?:[{(\[<;,:=|&?.]|=>|\b(?:extends|implements|keyof|typeof|infer|is|new))$")
+_COMMENT = re.compile(r"\s*(?://|/?\*)|.*\*/$")
+#: lines of comments between two signatures
+COMMENTS_MAX = 80
 
 
 def join_broken_lines(lines: Sequence[str]) -> list[str]:
-    """Return the repaired lines; their number stays the same."""
+    """Return repaired lines of Kotlin; their number stays the same."""
     output = list(lines)
     for at, written in enumerate(lines):
         if len(written) > LINE_CHARS_MAX:
@@ -96,6 +106,26 @@ def _ends_statement(line: str) -> bool:
     """Return True if a line ends a statement: it is no comment and has no continuation."""
     line = line.rstrip()
     last = line[-1:]
-    if "//" in line or len(line) > LINE_CHARS_MAX or _GOES_ON.search(line):
+    if "//" in line or len(line) > LINE_CHARS_MAX or _STATEMENT_GOES_ON.search(line):
         return False
     return last in ")\"'}]" or last.isalnum()
+
+
+def end_signatures(lines: Sequence[str]) -> list[str]:
+    """Return `lines` with a semicolon before each such signature; their number stays the same."""
+    output = list(lines)
+    for at, line in enumerate(lines):
+        if "<" not in line or len(line) > LINE_CHARS_MAX or not _SIGNATURE_OPENS.match(line):
+            continue
+        above = next(
+            (
+                lines[number]
+                for number in range(at - 1, max(-1, at - 2 - COMMENTS_MAX), -1)
+                if lines[number].strip() and not _COMMENT.match(lines[number])
+            ),
+            "{",
+        )
+        if len(above) <= LINE_CHARS_MAX and not _LINE_GOES_ON.search(above.partition(" //")[0].rstrip()):
+            column = line.index("<")
+            output[at] = f"{line[: column - 1]};{line[column:]}"
+    return output
