@@ -34,6 +34,21 @@ CASES = {
         },
         {4: {"save"}, 9: {"save"}},
     ),
+    "a macro's block that ends as a struct's, with statements": (
+        {
+            "a.cpp": "struct Disk {\n  void save() {}\n};\nSHOP_LONG_CASE(saves)\n{\n  Disk disk;\n  disk.save();\n};\nSHOP_LONG_CASE(d) {\n  Disk d;\n  d.save();\n};\n"
+        },
+        {7: {"Disk.save"}, 11: {"Disk.save"}},
+    ),
+    "a template's parameter has one type, by two names": (
+        {
+            "a.cpp": (
+                "typedef int num;\nstruct Disk {};\ntypedef Disk Drive;\ntemplate <class T> void same(T one, T two) {}\nvoid same(int one, double two) {}\n"
+                "void same(Disk one, int two) {}\nvoid run(num one, Disk disk, Drive drive) {\n  same(one, 1);\n  same(disk, drive);\n}\n"
+            )
+        },
+        {8: {"same"}, 9: {"same"}},
+    ),
     "the size of an array is no parameter or variable": (
         {
             "a.cpp": (

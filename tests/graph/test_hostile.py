@@ -54,6 +54,13 @@ LONG = {
         "a.rb",
         "class D\n def self.s(n)\n" + "define_method(n) { 1 }\n" * 12_000 + "end\nend\n",
     ),
+    "unnamed Ruby classes": ("a.rb", "Class.new(D) do\n def s(n)\n end\nend\n" * 16_000),
+    "methods for words of a Ruby constant": (
+        "a.rb",
+        "class D\n"
+        + "".join(f'W.each {{ |w{n}| define_method("#{{w{n}}}_s") {{ 1 }} }}\n' for n in range(12_000))
+        + "end\n",
+    ),
     "macros inside one another": ("a.rs", "foo! {\n" * 4_000 + "mod a;\n}\n"),
 }
 _READ = """

@@ -74,10 +74,23 @@ def test_a_local_list_gets_a_type_only_if_it_begins_empty():
             "class K\n  attr_accessor :d\n  def a\n    self.d = Disk.new\n  end\n  def go\n    d.spin\n  end\nend\n",
             [7],
         ),
+        ("def q(x)\n  unless x.is_a?(Disk)\n    x.spin\n  end\nend\n", []),
+        ("case x\nwhen Tape, Disk\n  x.spin\nwhen Disk\n  x.spin\nend\n", [5]),
+        ("class K\n  attr_accessor :d\n  def a\n    self.d ||= Disk.new\n    d.spin\n  end\nend\n", [5]),
     ],
 )
 def test_values_have_types_by_their_form(text, spins):
     assert [line for line, name in calls_below(text) if name == SPIN] == spins
+
+
+@pytest.mark.parametrize("adds", ["a << Disk.new\na << Tape.new\n", "a.push(Disk.new, Tape.new)\n"])
+def test_a_list_of_two_types_has_elements_of_either(adds):
+    calls = calls_below(f"a = []\n{adds}a.each {{ |d| d.spin }}\n")
+    assert not [call for call in calls if call[1].endswith("spin")]
+
+
+def test_a_call_without_arguments_may_have_a_block():
+    assert (1, "Disk.open") in calls_below("Disk.open() { |d| d.spin }\nClass.new() { |k| k.spin }\n")
 
 
 @pytest.mark.parametrize(
@@ -154,6 +167,17 @@ K.new.a!
 K.new.b
 """
     assert {(6, "K.a!"), (7, "K.b")} <= set(calls_below(text))
+
+
+def test_words_that_a_call_changes_name_no_methods():
+    text = """class K
+  %w[a].map { |word| "#{word}_b" }.each { |word| define_method(word) { 1 } }
+  %i[c].map(&:to_s).each { |word| define_method(word) { 1 } }
+end
+K.new.a
+K.new.c
+"""
+    assert [call for call in calls_below(text) if call[1] in ("K.a", "K.c")] == [(6, "K.c")]
 
 
 def test_a_type_that_many_files_reopen_has_instances():

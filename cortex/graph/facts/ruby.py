@@ -50,6 +50,8 @@ _WITH_ELEMENT = frozenset("each_with_index each_with_object map_with_index with_
 _WITHOUT_ELEMENT = frozenset("inject reduce each_index each_key each_slice each_cons fill".split())
 #: methods that return a list of what their block returns
 _MAPS = frozenset((b"map", b"collect", b"flat_map", b"filter_map"))
+#: a call of one of them that returns other words
+_OTHER_WORDS = re.compile(rb"\.(?:map|collect|flat_map|filter_map)\b(?!\(&:to_s)")
 #: methods that return what their block returns; classes of lists that their block fills
 _GIVE_RESULT, _FILLED = frozenset((b"then", b"yield_self")), frozenset((b"Array", b"Hash"))
 #: begins the link for an unnamed class: the byte at which it begins follows
@@ -74,6 +76,8 @@ COMPUTED = {"": "(^)", "=": "(^w)", "?": "(^t)"}
 PASSED_ON = "(word)"
 #: statements above a call, where a variable may get its name: each takes as long as all before it
 _STATEMENTS_MAX = 8
+#: statements of a scope that may be a constant with words
+_CONSTANTS_MAX = 50
 #: nodes between a method's definition and the list of words around it
 _LEVELS_MAX = 12
 
@@ -213,7 +217,7 @@ def _raised_error(call: Node, syntax: Syntax) -> str:
     `raise_error(Full)`, `expect { … }.to raise_error(Full)`; "" for any other call.
     """
     method, arguments = call.child_by_field_name("method"), call.child_by_field_name("arguments")
-    first = arguments.named_child(0) if arguments is not None else None
+    first = child_of(arguments, "") if arguments is not None else None
     if method is None or first is None:
         return ""
     if method.text == b"to" and first.type == "call":
@@ -243,7 +247,7 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
         if is_unnamed_class(call):
             return f"{UNNAMED_AT}{call.start_byte}"
         arguments = call.child_by_field_name("arguments") if receiver.text == b"Class" else None
-        return chain_of(arguments.named_child(0), syntax, depth + 1) if arguments is not None else None
+        return chain_of(child_of(arguments, ""), syntax, depth + 1) if arguments is not None else None
     if call.child_count != _MEMBER_PARTS or call.children[-1].text != b"class":
         return None
     return f"{chain_of(receiver, syntax, depth + 1)}.class"
@@ -283,17 +287,15 @@ def list_of_elements(node: Node, syntax: Syntax, depth: int) -> str | None:
     return None if link == UNKNOWN else link + LISTED
 
 
-def added_value(container: Node) -> Node | None:
+def added_values(container: Node) -> list[Node]:
     """Return what `@disks << disk`, `@disks.push(disk)`, `@disks[at] = disk` add to a variable."""
     around = container.parent
     if around is not None and around.type == "element_reference":
         around = around.parent
     if around is None:
-        return None
-    arguments = around.child_by_field_name("arguments")
-    if arguments is not None:
-        return next(iter(arguments.named_children), None)
-    return around.child_by_field_name("right")
+        return []
+    arguments, right = around.child_by_field_name("arguments"), around.child_by_field_name("right")
+    return arguments.named_children if arguments is not None else [right] if right is not None else []
 
 
 def is_unnamed_class(call: Node) -> bool:
@@ -339,7 +341,7 @@ def computed_name(node: Node) -> str:
     `#{name}=` of `define_method("#{name}=")`; "" for other nodes.
     """
     arguments = node.child_by_field_name("arguments") if node.type == "call" else None
-    name = arguments.named_child(0) if arguments is not None else None
+    name = child_of(arguments, "") if arguments is not None else None
     if name is None:
         return ""
     text = text_of(name)
@@ -384,7 +386,7 @@ def template_names(node: Node) -> Iterator[tuple[str, int, str]]:
         ]
     else:
         arguments = node.child_by_field_name("arguments")
-        name = arguments.named_child(0) if arguments is not None else None
+        name = child_of(arguments, "") if arguments is not None else None
         if name is None:
             return
         text = text_of(name)
@@ -424,6 +426,8 @@ def _words_of(receiver: Node | None) -> list[str]:
     """
     if receiver is not None and receiver.type == "constant":
         receiver = _value_of_constant(receiver)
+    if receiver is not None and _OTHER_WORDS.search(receiver.text or b""):
+        return []
     while receiver is not None and receiver.type == "call":
         receiver = receiver.child_by_field_name("receiver")
     if receiver is None or receiver.type not in (*_LISTS, "hash"):
@@ -436,8 +440,9 @@ def _value_of_constant(name: Node) -> Node | None:
     """Return the value that a scope around a constant's name assigns to it."""
     around = name.parent
     while around is not None:
-        for statement in around.named_children:
-            if statement.type == "assignment" and statement.named_children[0].text == name.text:
-                return statement.named_children[-1]
+        for at in range(min(around.named_child_count, _CONSTANTS_MAX)):
+            value = around.named_child(at)
+            if value is not None and value.type == "assignment" and value.named_children[0].text == name.text:
+                return value.named_children[-1]
         around = around.parent
     return None

@@ -18,12 +18,13 @@ from cortex.graph.facts.expressions.chains import (
     strip_call,
     text_of,
     type_text,
+    union_link,
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
 from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.ruby import EVALUATED, LISTED, added_value, delegate_name, end_of_tests
+from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -108,10 +109,12 @@ def narrow(sweep: Sweep, captures: Captures) -> None:
     """Bind the narrower type of `if isinstance(x, A):` in the block, or after an assertion."""
     name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
     if sweep.rules.makes_by_new:
-        instance = f"{chain_of(captures['narrow.type'][0], sweep.syntax)}.new()"
-        sweep.add_binding_between(
-            chain_of(name, sweep.syntax), instance, *captures["narrow.block"][0].byte_range
+        block, instance = (
+            captures["narrow.block"][0],
+            f"{chain_of(captures['narrow.type'][0], sweep.syntax)}.new()",
         )
+        if block.parent is not None and block.parent.type != "unless":
+            sweep.add_binding_between(chain_of(name, sweep.syntax), instance, *block.byte_range)
         return
     if (chain := chain_of(name, sweep.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
         return
@@ -204,14 +207,17 @@ def bind_element(sweep: Sweep, container: Node) -> None:
     """Bind a Ruby variable to a list of what is added to it: `@disks << disk`, `disks[at] = disk`;
     a local one only after `disks = []`.
     """
-    chain, name = chain_of(added_value(container), sweep.syntax), name_of(container)
-    if chain in (UNKNOWN, LITERAL) or sweep.stack[-1].kind in TYPE_KINDS:
+    chains, name = [chain_of(value, sweep.syntax) for value in added_values(container)], name_of(container)
+    if not {UNKNOWN, LITERAL}.isdisjoint(chains) or sweep.stack[-1].kind in TYPE_KINDS:
         return
     scope = sweep.stack[-1].index
     if not name.startswith("self."):
         before = (b.value for b in reversed(sweep.bindings) if b.name == name and b.scope == scope)
-        if next(before, UNKNOWN) not in (LITERAL, chain + LISTED):
-            return
+        if (listed := next(before, UNKNOWN)) != LITERAL:
+            if not listed.endswith(LISTED):
+                return
+            chains.insert(0, listed.removesuffix(LISTED))
+    chain = union_link(chains)
     until = end_of_tests(container) if scope < 0 else 0
     sweep.add_binding_between(name, chain + LISTED, container.start_byte, until)
 

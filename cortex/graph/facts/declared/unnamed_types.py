@@ -40,7 +40,7 @@ _HOLDERS = {
 def unnamed_bases(body: Node) -> list[Node]:
     """Return the nodes that name the bases of an unnamed class, in the order of the text."""
     creation = body.parent
-    return list(_bases_in(creation, body)) if creation is not None else []
+    return list(_bases_in(creation, body)) if creation is not None and body.type != "call" else []
 
 
 def _bases_in(head: Node, body: Node) -> Iterator[Node]:

@@ -217,7 +217,7 @@ def _block_call(call: Node, callee: Node, syntax: Syntax, depth: int) -> str | N
     apply.
     """
     is_member = callee.type == "navigation_expression"
-    name = callee.named_child(callee.named_child_count - 1) if is_member else callee
+    name = child_of(callee, "-1") if is_member else callee
     if name is not None and name.text in _SAME:
         return chain_of(callee.child(0), syntax, depth + 1) if is_member else "this"
     if result := block_result(call, lambda child: chain_of(child, syntax, depth + 1)):
@@ -254,7 +254,7 @@ def _plain_member(node: Node, syntax: Syntax) -> str:
 
 def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
     """Return the chain of Scala's and Kotlin's `disk save item`, which is `disk.save(item)`."""
-    left, operator = node.named_child(0), node.named_child(1)
+    left, operator = child_of(node, ""), child_of(node, "1")
     if left is None or operator is None or operator.type != "identifier":
         return UNKNOWN
     return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"

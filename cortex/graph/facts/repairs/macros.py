@@ -142,6 +142,12 @@ _STRUCT = re.compile(
 )
 #: begins such a struct; ends its name if tests have its members: the tested class may have the name
 _STRUCT_HEAD, GROUP = "struct ", "Tests"
+#: a line that only the block of a function has; characters that a struct's body may have
+_STATEMENT = re.compile(
+    r"(?:return|if|for|while|switch|throw|delete)\b|(?:EXPECT|ASSERT|CHECK|REQUIRE)\w*\("
+    r"|(?!static_assert)(?P<called>\w*[a-z]\w*(?:(?:\.|->|::)\w+)*)\([^;{}]*\);"
+)
+_BODY_MAX = 50_000
 
 #: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
 #: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
@@ -208,12 +214,22 @@ def _open_struct(match: re.Match[str]) -> str:
     do: `TEST_GROUP(Disk)` becomes `struct DiskTests`.
     """
     text, indent = match.string, match["indent"]
-    end = text.find(f"\n{indent}}}", match.end()) + len(indent) + 2
+    end = text.find(f"\n{indent}}}", match.end(), match.end() + _BODY_MAX) + len(indent) + 2
     ending = GROUP if "TEST" in match["macro"] else ""
     name = f"{match['name']}{ending}{(match['base'] or '').replace(',', ':')}"
     width = len(match[0]) - len(f"\n{indent}{_STRUCT_HEAD}")
     fits = text[end : end + 1] == ";" and len(name) <= width
-    return f"\n{indent}{_STRUCT_HEAD}{name.rjust(width)}" if fits else match[0]
+    if not fits or _is_block(text[text.find("{", match.end()) + 1 : end - 1], match["name"]):
+        return match[0]
+    return f"\n{indent}{_STRUCT_HEAD}{name.rjust(width)}"
+
+
+def _is_block(body: str, name: str) -> bool:
+    """Return True if the lines at the margin of a body are statements: it is no struct's."""
+    lines = [line for line in body.splitlines() if line.strip()]
+    margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    statements = (_STATEMENT.match(line, margin) for line in lines)
+    return any(statement["called"] != name for statement in statements if statement)
 
 
 def _comment_above(text: str, at: int) -> int:

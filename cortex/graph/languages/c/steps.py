@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cortex.graph.facts.facts import DEFAULT, MANY, Parameter, Reference
+from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
@@ -161,9 +161,10 @@ def parameter_types(
     if not free_names:
         return types
     deduced = dict[str, str]()
-    for at, (parameter, name, actual) in enumerate(zip(parameters, types, arguments, strict=False)):
+    numbers = [_number_of(overloads, actual) for actual in arguments]
+    for at, (parameter, name, actual) in enumerate(zip(parameters, types, numbers, strict=False)):
         is_typed = name in free_names and not parameter.type.startswith(MANY) and actual not in ("", "fn")
-        if is_typed and deduced.setdefault(name, actual) != actual:
+        if is_typed and not _named_type(overloads, actual) and deduced.setdefault(name, actual) != actual:
             types[at] = _CONFLICT
     return [
         FREE_TYPE + name[len(bare) :] if (bare := name.rstrip("*")) in free_names else name for name in types
@@ -186,17 +187,22 @@ def fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
 
 def _number_of(overloads: Overloads, name: str) -> str:
     """Return the number that a type of the project is another name for; others as they are."""
-    alias = overloads.project_type(name) if name.isidentifier() and name not in NUMBERS else None
-    number = plain_type(overloads.project.definition(alias).returns.lstrip(":")) if alias else ""
+    alias = _named_type(overloads, name) if name[-1:] != "*" else None
+    number = plain_type(alias.returns.lstrip(":")) if alias is not None else ""
     return number if number in NUMBERS else name
 
 
-def _is_enum(overloads: Overloads, name: str) -> bool:
-    ref = overloads.project_type(name) if name.isidentifier() else None
+def _named_type(overloads: Overloads, name: str) -> Definition | None:
+    """Return the enumeration, or other name of a type, that the project defines."""
+    name = name.rstrip("*")
+    ref = overloads.project_type(name) if name.isidentifier() and name not in NUMBERS else None
     definition = overloads.project.definition(ref) if ref else None
-    return (
-        definition is not None and definition.kind == "type" and not (definition.bases or definition.returns)
-    )
+    return definition if definition is not None and definition.kind == "type" else None
+
+
+def _is_enum(overloads: Overloads, name: str) -> bool:
+    named = _named_type(overloads, name) if name[-1:] != "*" else None
+    return named is not None and not (named.bases or named.returns)
 
 
 def outside_type(chain: str) -> str:
