@@ -282,9 +282,10 @@ def test_cortex_home_moves_memory_and_doctor_and_status_name_the_store_left_behi
     assert moved == tmp_path / "trial" / "memory"
     assert all(f"those in {former} stay there" in text for text in memory_texts())
     with Library.open(moved, project="shop") as library:
-        answer = carry_out(library, "recall", {"query": "retries"}, project="shop")
-        assert answer["results"] == []
-        assert str(former) in answer["message"]
+        for operation, arguments in (("recall", {"query": "retries"}), ("timeline", {"newest_first": True})):
+            answer = carry_out(library, operation, arguments, project="shop")
+            assert not any(answer.get(name) for name in ("results", "items"))
+            assert str(former) in answer["message"]
         library.store("Trials are thrown away")
         answer = carry_out(library, "recall", {"query": "capital of France"}, project="shop")
         assert str(former) not in answer.get("message", "")
