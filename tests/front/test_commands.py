@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from cortex.front.cli import main as cli
 from cortex.front.cli.commands import all_commands, find, run
-from cortex.front.cli.parsing.command_groups import ALIASES, GROUPS, HEADINGS, command_name, headings_of
+from cortex.front.cli.parsing.command_groups import GROUPS, HEADINGS, headings_of
+from cortex.front.cli.parsing.command_names import ALIASES, command_name
 from cortex.front.cli.parsing.generated import make_command
 from cortex.front.cli.rendering.shell_words import example_arguments, example_command, for_people
 from cortex.front.tool import make_tool

@@ -105,9 +105,9 @@ def find(name: str) -> Command | None:
 
 def all_commands() -> tuple[Command, ...]:
     """Return every command except hidden aliases."""
-    from cortex.front.cli.parsing import command_groups, generated
+    from cortex.front.cli.parsing import command_names, generated
 
-    return (*COMMANDS, *filter(None, map(generated.find, command_groups.NAMES)))
+    return (*COMMANDS, *filter(None, map(generated.find, command_names.NAMES)))
 
 
 def late(function: str) -> Callable[[Namespace], int]:

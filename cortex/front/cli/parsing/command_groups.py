@@ -1,49 +1,8 @@
-"""Names of the commands made from tools (`cortex_search` is `cortex search`), and the groups of all
-commands: first words that several share, and headings of the help.
-"""
+"""The groups of the commands: first words that several commands share, and headings of the help."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
-from cortex.terms.observations import ROWS
-
-#: prefixes of tool names that command names drop
-PREFIXES = ("cortex_", "code_", "find_")
-#: tools with a command of the group `memory`; `cortex search` asks code and memory
-MEMORY = {line.name for line in TOOLSETS["memory-all"]} - {line.name for line in TOOLSETS["code"]} | set(
-    PEOPLE
-)
-#: tool of observations → its former command, where `memory` plus the tool's name was taken
-_FORMER = {"search": "find", "timeline": "around"}
-
-
-def command_name(tool: str) -> str:
-    """Return the words after `cortex`."""
-    if tool in ROWS:
-        return f"memory tool {tool.replace('_', '-')}"
-    group = "memory " if tool in MEMORY else ""
-    for prefix in (*PREFIXES, "memory_") if group else PREFIXES:
-        tool = tool.removeprefix(prefix)
-    return group + tool.replace("_", "-")
-
-
-def _aliases() -> dict[str, str]:
-    """Return alias → tool of observations."""
-    aliases = {f"memory tool {tool}": tool for tool in ROWS}
-    for tool in ROWS:
-        former = _FORMER.get(tool, tool.replace("_", "-"))
-        aliases |= {f"memory {former}": tool, f"memory tool {former}": tool}
-    return aliases
-
-
-#: command → its tool
-NAMES = {command_name(tool): tool for tool in (*TOOLS, *PEOPLE)}
-#: hidden alias → its tool. The spellings from before `cortex memory tool`, and the names of tools
-#: with underscores, work until 1.0; help and completion do not list them
-ALIASES = {alias: tool for alias, tool in _aliases().items() if alias not in NAMES}
-
 
 #: group of commands (their first words) → its help line
 GROUPS: Mapping[str, str] = {
@@ -93,6 +52,8 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
 
 def headings_of(group: str) -> dict[str, list[str]]:
     """Heading → command words of a group; empty if the group has no headings."""
+    from cortex.front.cli.parsing.command_names import NAMES  # a command that is no tool needs none
+
     headings = {heading: words.split() for heading, words in HEADINGS.get(group, {}).items()}
     listed = {word for words in headings.values() for word in words}
     for words in list(headings.values())[:1]:

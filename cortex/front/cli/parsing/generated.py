@@ -18,8 +18,8 @@ import orjson
 
 from cortex.ask.query_context import Audience
 from cortex.front.audience import answering
-from cortex.front.cli.parsing.command_groups import ALIASES as HIDDEN
-from cortex.front.cli.parsing.command_groups import MEMORY, NAMES, command_name
+from cortex.front.cli.parsing.command_names import ALIASES as HIDDEN
+from cortex.front.cli.parsing.command_names import MEMORY, NAMES, command_name
 from cortex.front.cli.parsing.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.cli.rendering import streams
 from cortex.front.cli.rendering.activity import slow_notice

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cortex.front.cli.parsing.command_groups import command_name
+from cortex.front.cli.parsing.command_names import command_name
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.system.errors import BadRequest
