@@ -154,9 +154,7 @@ def _lines(
         yield f"{item.bytes / 1e6:9.1f} MB  {item.path}  {item.description}"
     for path in agent_files:
         yield f"       part  {path}  an agent's file"
-    for name in sorted(
-        _foreign(cache_base()) - ({data.root.name} if data.root.parent == cache_base() else set())
-    ):
+    for name in sorted(name for name in _foreign(cache_base()) if cache_base() / name != data.root):
         yield f"      stays  {cache_base() / name}  not written by Cortex"
     if not with_notes and data.root.is_dir():
         yield f"      stays  {data.root}  notes and recorded sessions; --notes removes them, too"

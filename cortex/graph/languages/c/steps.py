@@ -194,9 +194,7 @@ def _number_of(overloads: Overloads, name: str) -> str:
 def _is_enum(overloads: Overloads, name: str) -> bool:
     ref = overloads.project_type(name) if name.isidentifier() else None
     definition = overloads.project.definition(ref) if ref else None
-    return (
-        definition is not None and definition.kind == "type" and not (definition.bases or definition.returns)
-    )
+    return bool(definition and definition.kind == "type" and not (definition.bases or definition.returns))
 
 
 def outside_type(chain: str) -> str:
