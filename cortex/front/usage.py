@@ -22,7 +22,6 @@ from typing import Any
 import msgspec
 import orjson
 
-from cortex.front.empty_answers import count_of
 from cortex.settings.config import Config
 from cortex.settings.folders.home import USAGE
 from cortex.system import files
@@ -165,6 +164,8 @@ def _today() -> dt.date:
 def _with_sizes(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) -> Call:
     if answer is None:
         return call
+    from cortex.front.empty_answers import count_of  # needs much of the tools; most commands call none
+
     raw = orjson.dumps(answer, default=str, option=orjson.OPT_NON_STR_KEYS)
     paths = list(dict.fromkeys(_answer_paths(raw)))[:FILES_MAX]
     nothing = count_of(answer) == 0

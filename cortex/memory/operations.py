@@ -128,8 +128,8 @@ def carry_out(
         answer["dates"] = f"{' and '.join(dict.fromkeys(days))}: in local time, {local_zone()}"
     if isinstance(answer, dict) and not operation.writes and _is_empty(answer):
         answer |= explain_emptiness(view, "" if named == ALL else named, checked)
-        if "message" not in answer and "results" in answer and (proposed := clones.proposal(view)):
-            answer["message"] = proposed
+        if {"results", "items"} & answer.keys() and (proposed := clones.proposal(view)):
+            answer.setdefault("message", proposed)
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer

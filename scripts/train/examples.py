@@ -1,5 +1,5 @@
-"""The notes written for the models of memory: each line a group of an older note, newer ones with a
-label, and questions.
+"""The notes that language models wrote for the models of memory: each line a group of an older
+note, newer ones with a label, and questions.
 
 replacements.jsonl.gz trains both models, questions.jsonl.gz the model of sentences alone. Its newer
 notes share no word with the older one where they replace it, and many words where they do not: a

@@ -16,14 +16,14 @@ from scripts.train.examples import LABELS, Group
 
 #: groups of a step, questions of a group, sentences of a step that keep their vectors, and the
 #: weight of that; the rate, steps until it is reached, and what cosines are divided by
-GROUPS, DRAWN, SAMPLE, STAY, RATE, WARM, TEMPERATURE = 24, 2, 96, 2.0, 4e-4, 40, 0.05
+GROUPS, OF_GROUP, SENTENCES, STAY, RATE, WARM, TEMPERATURE = 24, 2, 96, 2.0, 4e-4, 40, 0.05
 #: by label: whether a note answers the questions of its group (IGNORED: some do, some do not)
 IGNORED = -1.0
 ANSWERS = (1.0, 0.0, 0.0, 1.0, IGNORED, IGNORED)
 
 
 @dataclass(frozen=True)
-class FixedSentences:
+class Sentences:
     """Sentences as tokens, the short ones first, and float32 [sentences, WIDTH], their vectors
     that are to stay.
     """
@@ -33,8 +33,8 @@ class FixedSentences:
 
     def loss(self, student: Encoder, draw: random.Random) -> torch.Tensor:
         """Return how far some of them, of like length, are from their vectors."""
-        first = draw.randrange(len(self.rows) - SAMPLE)
-        rows, vectors = (part[first : first + SAMPLE] for part in (self.rows, self.vectors))
+        first = draw.randrange(len(self.rows) - SENTENCES)
+        rows, vectors = (part[first : first + SENTENCES] for part in (self.rows, self.vectors))
         return distance(encode(student, rows), vectors)
 
 
@@ -51,28 +51,28 @@ class Lessons:
         groups.
         """
         notes = [text for group in groups for text in (group.older, *(note.text for note in group.newer))]
-        questions, wanted = list[str](), list[torch.Tensor]()
+        queries, wanted = list[str](), list[torch.Tensor]()
         first = 0
         for group in groups:
             of_group = [LABELS.index("replaces"), *(LABELS.index(note.label) for note in group.newer)]
             answers = torch.zeros(len(notes))
             for at, label in enumerate(of_group):
                 answers[first + at] = ANSWERS[label]
-            for question in draw.sample(group.questions, min(DRAWN, len(group.questions))):
-                questions.append(question)
+            for question in draw.sample(group.questions, min(OF_GROUP, len(group.questions))):
+                queries.append(question)
                 wanted.append(answers)
             # a note is asked for by the older one as by a question: newer notes are found by it
-            questions.append(group.older)
+            queries.append(group.older)
             wanted.append(answers.clone())
             wanted[-1][first] = IGNORED
             for at, note in enumerate(group.newer, 1):
                 if note.question:
-                    questions.append(note.question)
+                    queries.append(note.question)
                     wanted.append(torch.zeros(len(notes)))
                     wanted[-1][first + at] = 1
             first += len(of_group)
-        vectors = encode(student, [self._rows[text] for text in (*questions, *notes)])
-        scores = vectors[: len(questions)] @ vectors[len(questions) :].T / TEMPERATURE
+        vectors = encode(student, [self._rows[text] for text in (*queries, *notes)])
+        scores = vectors[: len(queries)] @ vectors[len(queries) :].T / TEMPERATURE
         targets = torch.stack(wanted)
         others = scores.masked_fill(targets != 0, -1e9).logsumexp(1, keepdim=True)
         right = (targets == 1).float()
@@ -92,12 +92,12 @@ class Lessons:
         right = torch.tensor(
             [[a == n and label == "replaces" for n, (_, label) in notes] for a, _ in questions]
         )
-        hits = right.gather(1, scores.argsort(1, descending=True)[:, :3]).float()
+        firsts = right.gather(1, scores.argsort(1, descending=True)[:, :3]).float()
         newer = right & torch.tensor([text != groups[at].older for at, (text, _) in notes])
         best = scores.masked_fill(~newer, -1).amax(1, keepdim=True)
         places = ((scores > best) & ~right).sum(1)
         return (
-            f"first {hits[:, 0].mean():.3f}, in three {hits.amax(1).mean():.3f}, "
+            f"first {firsts[:, 0].mean():.3f}, in three {firsts.amax(1).mean():.3f}, "
             f"a newer one before all wrong ones {(places == 0).float().mean():.3f}"
         )
 
@@ -112,7 +112,7 @@ def _texts(group: Group) -> set[str]:
 
 
 def teach_questions(
-    student: Encoder, lessons: Lessons, fixed: FixedSentences, epochs: int, draw: random.Random
+    student: Encoder, lessons: Lessons, sentences: Sentences, epochs: int, draw: random.Random
 ) -> None:
     """Bring questions near to the notes that answer them, and let sentences keep their vectors."""
     order = list(lessons.groups)
@@ -129,7 +129,7 @@ def teach_questions(
                 part["lr"] = rate
             optimizer.zero_grad()
             apart = lessons.loss(student, order[at : at + GROUPS], draw)
-            (apart + STAY * fixed.loss(student, draw)).backward()
+            (apart + STAY * sentences.loss(student, draw)).backward()
             nn.utils.clip_grad_norm_(student.parameters(), 1.0)
             optimizer.step()
             step += 1

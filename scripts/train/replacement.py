@@ -5,8 +5,8 @@ the older one.
 
 `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, from which training starts;
 `--out` gets the files of cortex/memory/find/newer/cortex_replacement. Needs torch beside Cortex;
-half an hour on two cores. The examples (replacements.jsonl.gz) were written for it, each line an
-older note and newer ones with a label.
+half an hour on two cores. The examples (replacements.jsonl.gz, see examples.py)
+were written for it; their questions are not read.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ git folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none o
 `--exclude`; `--out` gets the files of cortex/embedders/cortex_sentences. Needs torch beside Cortex;
 25 minutes on two cores.
 
-It learns the teacher's vectors of sentences of commit messages, of documents, of the notes written
-for the models of memory, and of questions made of pieces of them; then from the questions that were
-written to these notes, in other words than the notes have. `--resume` leaves out the first part.
+It learns the teacher's vectors of sentences of commit messages, of documents, of the notes and
+questions written for the models of memory, and of questions made of pieces of them; then which of
+the notes answer a question, mostly in other words. `--resume` goes on from the weights in FOLDER,
+without the first part: so the ones in Cortex were made, from those of git a5c46a43.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from scripts.train.bert import (
     tokens_of,
 )
 from scripts.train.examples import QUESTIONS, REPLACEMENTS, read_groups
-from scripts.train.questions import FixedSentences, Lessons, teach_questions
+from scripts.train.questions import Lessons, Sentences, teach_questions
 from scripts.train.sources import Source, git, read_excluded, read_list
 
 SOURCES = Path(__file__).with_name("sentence_repositories.tsv")
@@ -207,8 +208,8 @@ def main() -> None:
         train(student, rows, taught, options.steps, draw)
     order = sorted(range(LEFT_OUT, len(rows)), key=lambda at: len(rows[at]))
     lessons = Lessons(read_groups(REPLACEMENTS, QUESTIONS), words)
-    fixed = FixedSentences([rows[at] for at in order], taught[order])
-    teach_questions(student, lessons, fixed, options.epochs, draw)
+    sentences = Sentences([rows[at] for at in order], taught[order])
+    teach_questions(student, lessons, sentences, options.epochs, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)
 
 

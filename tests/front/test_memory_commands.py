@@ -247,6 +247,9 @@ def test_the_history_of_a_note_names_the_operations_to_undo(shell, window):
 def test_the_newest_notes_are_listed_page_by_page(shell, window):
     assert shell("memory_list") == (EXIT_NOTHING, "", "This project has no notes.\n")
     assert shell("memory_list", "--kind", "goal")[2] == "There are no such notes.\n"
+    assert (
+        shell("memory_list", "--kind", "gaol")[2] == "No note has the kind 'gaol' (did you mean 'goal'?).\n"
+    )
     for day in range(1, 4):
         window.ask("cortex_store", title=f"On day {day} it rained", occurred_at=f"2026-01-0{day}")
     window.ask("cortex_store", title="Retries use back-off", kind="decision", occurred_at="2026-01-04")

@@ -153,3 +153,23 @@ def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) ->
 )
 def test_types_and_statements_in_capitals_stay(text: str) -> None:
     assert macros.unmark(text) == text
+
+
+class Searched(str):  # noqa: SLOT000
+    """A text that counts the characters in which `find` has looked."""
+
+    looked_at = 0
+
+    def find(self, sub: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+        place = super().find(sub, start, end)
+        self.looked_at += (len(self) if place < 0 else place) - start
+        return place
+
+
+@pytest.mark.parametrize("end", ["", "\n  };\n"])
+def test_the_ends_of_structs_behind_macros_are_looked_up_once(end: str) -> None:
+    heads = "\n  TEST_GROUP(D) {" * 400
+    text = Searched(f"struct Disk {{\n}};\n{heads}{end}")
+    plain = macros.unmark(text)
+    assert ("struct DTests" in plain) == bool(end)
+    assert text.looked_at <= 2 * len(text)

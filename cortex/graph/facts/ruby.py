@@ -118,12 +118,8 @@ def delegate_name(node: Node, holder: str) -> str:
     if arguments is None or method is None:
         return ""
     if text_of(method) in _SINGLE_DELEGATORS:
-        argument_nodes = arguments.named_children
-        return (
-            _literal_name(argument_nodes[-1])
-            if 2 <= len(argument_nodes) <= 3 and argument_nodes[1] == node
-            else ""
-        )
+        nodes = arguments.named_children
+        return _literal_name(nodes[-1]) if 2 <= len(nodes) <= 3 and nodes[1] == node else ""
     name = _literal_name(node)
     for argument in arguments.named_children:
         key = argument.child_by_field_name("key") if argument.type == "pair" else None

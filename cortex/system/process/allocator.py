@@ -23,22 +23,22 @@ ASIDE_BYTES = 256 << 10
 
 
 class Forgetful(Protocol):
-    """An object that holds a cache which it can rebuild."""
+    """An object that holds a cache which it can rebuild, or tables which it can set aside."""
 
     def forget(self) -> None: ...
 
 
-#: caches that `forget` drops, while other code refers to them
+#: holders that `forget` tells, while other code refers to them
 _FORGETFUL: weakref.WeakSet[Forgetful] = weakref.WeakSet()
 
 
 def may_forget(holder: Forgetful) -> None:
-    """Have `forget` drop the cache of `holder` when this process has been idle for a while."""
+    """Have `forget` tell `holder` when this process has been idle for a while."""
     _FORGETFUL.add(holder)
 
 
 def forget() -> None:
-    """Drop all caches of `may_forget`, return the memory; call it in the thread that answers."""
+    """Tell all of `may_forget`, return the memory; call it in the thread that answers."""
     for holder in _FORGETFUL:
         holder.forget()
     trim()

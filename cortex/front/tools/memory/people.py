@@ -109,7 +109,7 @@ async def memory_list(
         return answer
     filtered = kind or tags or offset or project
     message = "There are no such notes." if filtered else "This project has no notes."
-    return answer | {"message": message}
+    return {"message": message} | answer
 
 
 async def memory_edit(

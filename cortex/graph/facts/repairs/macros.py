@@ -14,6 +14,7 @@ import re
 import string
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from tree_sitter import Node
 
@@ -147,7 +148,6 @@ _STATEMENT = re.compile(
     r"(?:return|if|for|while|switch|throw|delete)\b|(?:EXPECT|ASSERT|CHECK|REQUIRE)\w*\("
     r"|(?!static_assert)(?P<called>\w*[a-z]\w*(?:(?:\.|->|::)\w+)*)\([^;{}]*\);"
 )
-_BODY_MAX = 50_000
 
 #: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
 #: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
@@ -190,7 +190,7 @@ def unmark(text: str) -> str:
     if "METHOD" in text or "FIXTURE" in text:
         text = _TEST.sub(_name_test, text)
     if "};" in text:
-        text = _STRUCT.sub(_open_struct, text)
+        text = _STRUCT.sub(partial(_open_struct, {}), text)
     if "namespace" in text and (spaces := dict(reversed(_SPACES.findall(text)))):
         text = re.sub(rf"(?m)^[ \t]*({'|'.join(spaces)})[ \t]*$", lambda match: spaces[match[1]], text)
     parts: list[str] = []
@@ -209,12 +209,14 @@ def _name_test(match: re.Match[str]) -> str:
     return f"{match['head']}{match['fixture']}{match['gap']}_{name} {rest}{match['end']}"
 
 
-def _open_struct(match: re.Match[str]) -> str:
+def _open_struct(ends: dict[str, int], match: re.Match[str]) -> str:
     """Return a struct's head in place of a macro's call, if the braces after it end as a struct's
-    do: `TEST_GROUP(Disk)` becomes `struct DiskTests`.
+    do: `TEST_GROUP(Disk)` becomes `struct DiskTests`. `ends`: indent → the brace last looked up.
     """
     text, indent = match.string, match["indent"]
-    end = text.find(f"\n{indent}}}", match.end(), match.end() + _BODY_MAX) + len(indent) + 2
+    if ends.get(indent, -1) < match.end():
+        ends[indent] = text.find(f"\n{indent}}}", match.end()) % (len(text) + 1)  # the text's end for none
+    end = ends[indent] + len(indent) + 2
     ending = GROUP if "TEST" in match["macro"] else ""
     name = f"{match['name']}{ending}{(match['base'] or '').replace(',', ':')}"
     width = len(match[0]) - len(f"\n{indent}{_STRUCT_HEAD}")
