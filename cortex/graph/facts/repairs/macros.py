@@ -143,7 +143,7 @@ _STRUCT = re.compile(
 )
 #: begins such a struct; ends its name if tests have its members: the tested class may have the name
 _STRUCT_HEAD, GROUP = "struct ", "Tests"
-#: a line that only the block of a function has; characters that a struct's body may have
+#: a line that only the block of a function has
 _STATEMENT = re.compile(
     r"(?:return|if|for|while|switch|throw|delete)\b|(?:EXPECT|ASSERT|CHECK|REQUIRE)\w*\("
     r"|(?!static_assert)(?P<called>\w*[a-z]\w*(?:(?:\.|->|::)\w+)*)\([^;{}]*\);"
