@@ -104,7 +104,7 @@ def test_notes_of_one_window_are_recalled_in_every_worktree_although_the_worker_
     elsewhere = type(person)(worktree, person.environment)
 
     async def recall_elsewhere():
-        async with elsewhere.front("--data-dir", "~/.cortex/default") as front:  # the default
+        async with elsewhere.front("--data-dir", str(load_data().root)) as front:  # the default
             tools = {tool.name for tool in (await front.session.list_tools()).tools}
             assert {"cortex_store", "cortex_search", "cortex_explore"} <= tools
             return await recall(front)

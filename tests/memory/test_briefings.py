@@ -76,7 +76,7 @@ def test_the_briefing_of_a_month_lists_routine_of_one_form_once_and_last(life):
     assert len(re.findall("Released version", text)) <= 1
     headings = re.findall("^## (.*)", text, re.MULTILINE)
     routine = [name for name in headings if name in {"Recent events", "Observations", "Active context"}]
-    assert headings[-len(routine) :] == routine
+    assert headings[len(headings) - len(routine) :] == routine
     for section in text.split("## "):
         assert section.partition("\n")[0] not in routine or section.count("\n- ") <= 5
     assert len(text) <= 4 * 700

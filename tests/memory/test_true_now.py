@@ -180,10 +180,7 @@ OTHER_THINGS = (
     ("The cache of prices lives in Redis", "The cache of customers is no longer needed; the cache of prices stays", "Where does the cache of prices live?"),
     ("Fertiliser A is mixed one to hundred", "Fertiliser B is mixed one to two hundred", "How is fertiliser A mixed?"),
     ("The chat widget is made by Kindly", "The chat widget is hidden on the payment page since Monday", "Who makes the widget for chats?"),
-    pytest.param(
-        "The archive of tickets is on tape in Oslo", "The archive of tickets is no longer searchable by name", "Where are tickets archived?",
-        marks=pytest.mark.xfail(reason="both are near by meaning; the ranking itself has the newer one first", strict=True),
-    ),
+    ("The archive of tickets is on tape in Oslo", "The archive of tickets is no longer searchable by name", "Where are tickets archived?"),
     ("The audit log is written to a file", "The audit log names the workstation as well now", "What kind of file is the log for audits?"),
     ("The nightly build starts at 23:00", "The nightly build of the demo starts at 21:00", "When does the nightly build start?"),
     ("Sessions expire after 30 minutes", "Admin sessions expire after 10 minutes", "When do sessions expire?"),

@@ -39,7 +39,7 @@ SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 OUTDATED = 0.1
 #: likelihood and log-odds of the replacement model from which on the newer note precedes the first
 #: hit, if it does not end another value: one of the two must be sure
-REPLACED = ((0.45, 0.1), (0.6, -0.2))
+REPLACED = ((0.4, 0.25), (0.65, -0.1))
 
 Pairs = list[tuple[int, int]]
 
