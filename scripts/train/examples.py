@@ -4,7 +4,7 @@ note, newer ones with a label, and questions.
 replacements.jsonl.gz trains both models, questions.jsonl.gz the model of sentences alone. Its newer
 notes share no word with the older one where they replace it, and many words where they do not: a
 replacement model that learnt from them, too, took shared words for a sign that nothing has changed
-(on pairs of seven lives its average precision fell from .59 to .48).
+(on pairs of five lives its average precision fell from .59 to .48).
 """
 
 from __future__ import annotations
