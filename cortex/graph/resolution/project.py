@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bisect
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -105,8 +105,8 @@ class Project:
         #: (family, name, last name of the type) → methods that may be in other files than their
         #: type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
-        #: (family, name) → number of functions, methods and types of that name
-        self.named: Counter[tuple[str, str]] = Counter()
+        #: family → name → number of functions, methods and types of that name
+        self.named: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.extension_index = ExtensionIndex()
         self.known_names = KnownNames()
         self._shared = PackageIndex()
@@ -320,10 +320,11 @@ class Project:
         self.known_names.add(index)
         if any(fragment.kind == "binds" for fragment in facts.fragments):
             self.binding.add(path)
-        for at, definition in enumerate(facts.definitions):
-            ref, name = (path, at), sys.intern(definition.name)
+        refs = [(path, at) for at in range(len(facts.definitions))]  # shared by all tables
+        for ref, definition in zip(refs, facts.definitions, strict=True):
+            name = sys.intern(definition.name)
             if definition.kind in _NAMED_KINDS:
-                self.named[family, name] += 1
+                self.named[family][name] += 1
             # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, rules):
                 add_sorted(self.methods, (family, name), ref)
@@ -338,7 +339,7 @@ class Project:
             extensions = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
             bisect.insort(extensions, (path, extension), key=lambda item: item[0])
         if home != path:
-            self._shared.add(path, home, index, nested=language.rules.nested_scopes)
+            self._shared.add(path, home, index, refs, nested=language.rules.nested_scopes)
 
     def _remove(self, path: str) -> None:
         index = self.index(path)
@@ -351,7 +352,7 @@ class Project:
         for at, definition in enumerate(facts.definitions):
             ref = (path, at)
             if definition.kind in _NAMED_KINDS:
-                self.named[family, definition.name] -= 1
+                self.named[family][definition.name] -= 1
             if _is_found_by_name(definition, rules):
                 remove_sorted(self.methods, (family, definition.name), ref)
                 if family in self._open:

@@ -207,7 +207,7 @@ class _Resolver:
         receiver, last = split_chain(reference.chain)
         match = PLAIN_NAME.fullmatch(last)
         name = match[1] if match is not None else ""
-        if not self.project.named.get((self.rules.family, name)):
+        if not self.project.named[self.rules.family].get(name):
             return ""
         place = self.path, reference.scope, reference.at
         if self._calls.is_outside(reference.chain) and not self._defines_root(receiver, place):

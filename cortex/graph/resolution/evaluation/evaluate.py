@@ -489,7 +489,7 @@ class Evaluator(Remembering):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return False
         index = self.project.index(path)
-        if self.project.named.get((index.rules.family, chain.rpartition(".")[2])):
+        if self.project.named[index.rules.family].get(chain.rpartition(".")[2]):
             return True
         places = index.places(-1, chain)
         return any(isinstance(place, Import) and place.name != place.member for place in places)

@@ -46,13 +46,13 @@ class PackageIndex:
     def tops_of(self, home: str, name: str) -> Sequence[str]:
         return self._tops.get((home, name), ())
 
-    def add(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
+    def add(self, path: str, home: str, index: FileIndex, refs: Sequence[Ref], *, nested: bool) -> None:
         """Add a file; `nested`: its scopes may be inside others without definitions."""
-        for at, definition in enumerate(index.facts.definitions):
+        for ref, definition in zip(refs, index.facts.definitions, strict=True):
             if TESTED in definition.flags:
                 continue
             name, scope = sys.intern(definition.name), sys.intern(definition.scope)
-            add_sorted(self._members.setdefault((home, scope), {}), name, (path, at))
+            add_sorted(self._members.setdefault((home, scope), {}), name, ref)
             if nested and "." in scope:
                 self._nested_counts.update((home, outer) for outer in _outer_scopes(scope))
         add_sorted(self.homes, home, path)
