@@ -176,6 +176,12 @@ class Builder:
             return False
         return indexer.remaining_share > 0 if self._manager.waits else indexer.is_long
 
+    def awaits_graph(self) -> bool:
+        """Return whether a long run has only names left to resolve: its chunks are published."""
+        indexer = read_state(self._config)
+        is_read = indexer is not None and indexer.is_long and not indexer.remaining_share
+        return is_read and not (self.is_waiting() or self.current.backlog)
+
     @property
     def file_count(self) -> int:
         """Files that the last scan of the folders covered."""

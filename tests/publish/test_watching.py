@@ -27,7 +27,7 @@ from cortex.system import files
 from cortex.system.folders.inotify import Notice
 from cortex.system.process import re_exec
 from cortex.terms import tokens
-from cortex.terms.records import IndexerState
+from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.events import Announcer
 from tests.wait_until import BOUND_S, until
 from workers.watcher import QUIET_S, SETTLED_S, WatcherWorker
@@ -161,6 +161,21 @@ def test_a_watcher_that_holds_much_begins_anew_while_the_indexer_goes_on(config,
             assert not watcher.is_over()
             watcher.release_memory(watcher.published_at + QUIET_S)
             assert watcher.is_over() == (limit < 0)
+
+
+@pytest.mark.parametrize("done", [LONG_FILES - 1, LONG_FILES])
+def test_a_watcher_whose_last_chunks_are_served_begins_anew_when_the_pool_resolves_names(
+    config, watcher, monkeypatch, done
+):
+    monkeypatch.setattr(re_exec, "LARGE_BYTES", -(1 << 40))
+    state = IndexerState("indexing", done, LONG_FILES, 1, time.time(), os.getpid())
+    files.replace(config.indexer_state, msgspec.json.encode(state))
+    with zmq.Context() as context, contextlib.closing(Announcer(context, open_runtime(config))) as announcer:
+        (config.chunks_dir / "a.json").write_text(json.dumps([{"id": "x", "text": "def x(): ..."}]))
+        watcher.publish_all(announcer)
+        assert watcher.builder.current.rows == 1
+        watcher.release_memory(watcher.published_at)
+        assert watcher.is_over() == (done == LONG_FILES)
 
 
 def test_what_is_served_no_more_is_removed_although_nothing_is_published_after_it(config, watcher):
