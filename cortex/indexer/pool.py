@@ -195,8 +195,7 @@ class Pool:
         self._request = Request(task=next((task for tasks in rounds for task in tasks), None))
         written = 0
         for tasks in rounds:
-            with self._lock:
-                self._end_children()
+            self.end_children()
             written += sum(result for result in self._run(tasks) if isinstance(result, int))
         return written
 
@@ -232,6 +231,11 @@ class Pool:
                 self._nursery.close()
         finally:
             self._lock.release()
+
+    def end_children(self) -> None:
+        """Free the memory of the children between tasks; the next ones get new children."""
+        with self._lock:
+            self._end_children()
 
     def _end_children(self) -> None:
         self._idle = queue.SimpleQueue()

@@ -19,18 +19,17 @@ import msgspec
 from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.contract import chunk_ending
 from cortex.generation.manifest import Entry, Manifest, is_unchanged, stamp
-from cortex.graph.facts.tables import Packed
 from cortex.indexer.inline_builds import mark_building, may_build_inline, remove_note
 from cortex.indexer.pool import Pool, count_children, count_run_children
 from cortex.indexer.priority import group_by_priority
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.embeddings import cache_folder
+from cortex.indexer.store.graph_shards import FreshFacts
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.graph_tasks import GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import (
-    FACTS,
     Built,
     Settings,
     Task,
@@ -285,7 +284,7 @@ class Indexer:
         if first and len(fresh) >= 2 * self._limits.first_files:
             plan.groups = group_by_priority(self.config.root, fresh, self._limits.first_files)
         if not plan.tasks and not first:
-            self._write_graph(manifest, [])
+            self._write_graph(manifest, FreshFacts(self.config.graph_dir))
             return plan
         writer.open()
         for task in plan.tasks.values():
@@ -295,13 +294,13 @@ class Indexer:
 
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
         """Build and place; where every file moves all is built first, from the old shards."""
-        facts: list[bytes] = []
+        facts = FreshFacts(self.config.graph_dir)
         done = 0
         chunks: dict[int, int] = {}  # shard → count of its chunks
 
         def report(built: Built, read: int) -> None:
             nonlocal done
-            facts.append(built.facts)
+            facts.add(built.facts)
             done += read
             chunks[built.number] = built.chunks
             if on_progress is not None:
@@ -341,13 +340,12 @@ class Indexer:
         writer.place(ready, plan.gone, plan.sequence)
         return finished == len(tasks)
 
-    def _write_graph(self, manifest: Manifest, encoded_facts: list[bytes]) -> None:
-        facts: dict[str, Packed | None] = {}
-        while encoded_facts:
-            facts |= FACTS.decode(encoded_facts.pop())
+    def _write_graph(self, manifest: Manifest, facts: FreshFacts) -> None:
+        if self._pool is not None:
+            self._pool.end_children()
         try:
             with allocator.no_collector():
-                self._graph.update(manifest.files, facts)
+                self._graph.update(manifest.files, facts.take())
         except OSError as error:
             raise Misconfigured(
                 f"Cannot write {error.filename or self.config.graph_dir}: {error.strerror}."

@@ -4,6 +4,7 @@ files.
 
 from __future__ import annotations
 
+import mmap
 import random
 import shutil
 from pathlib import Path
@@ -17,13 +18,15 @@ from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project
-from cortex.indexer.store import graph_store
+from cortex.indexer.store import graph_shards, graph_store
 from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_shards import FreshFacts
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
+from cortex.system.process import allocator
 from tests.drawn_examples import scaled
 from tests.indexer.indexed_tree import read
 
@@ -208,6 +211,35 @@ def test_forgetting_loses_nothing(config, tmp_path):
     (config.root / "typescript/lib/index.ts").unlink()
     store.update(entries(config.root), {})
     assert graph(config) == fresh(config, tmp_path / "fresh")
+
+
+def read_aside(config):
+    """Return the facts of all files of a project as a long run holds them: in files."""
+    fresh_facts = FreshFacts(config.graph_dir)
+    for path, entry in entries(config.root).items():
+        source = decode(path, (config.root / path).read_bytes())
+        read_facts = facts_of(source, entry.sha256) if isinstance(source, Source) else None
+        fresh_facts.add(msgspec.msgpack.encode({path: read_facts}))
+    assert all(isinstance(part, mmap.mmap) for part in fresh_facts._parts)
+    assert not [path for path in config.graph_dir.rglob("*") if "aside" in path.name]  # no name is left
+    return fresh_facts.take()
+
+
+def test_facts_that_were_set_aside_give_the_same_graph(tmp_path, monkeypatch):
+    monkeypatch.setattr(graph_shards, "PART_BYTES", 1)
+    monkeypatch.setattr(allocator, "ASIDE_BYTES", 1)
+    config = plant(tmp_path, "python")
+    store = GraphStore(config)
+    store.update(entries(config.root), read_aside(config))
+    assert graph(config) == fresh(config, tmp_path / "fresh")
+    assert store.update(entries(config.root), read_aside(config)) == 0  # equal facts concern no file
+    renamed = config.root / "python/shop/store.py"
+    renamed.write_text(renamed.read_text().replace("def flush", "def flush_all"))
+    (config.root / "python/shop/more.py").write_text(
+        "".join(f"def f{number}(): ...\n" for number in range(20))
+    )
+    store.update(entries(config.root), read_aside(config))
+    assert graph(config) == fresh(config, tmp_path / "again")
 
 
 def test_ids_are_unique_also_for_files_that_differ_in_their_ending(config):

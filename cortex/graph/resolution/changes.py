@@ -267,15 +267,15 @@ def _files_mentioning(files: Files, words: set[str]) -> set[str]:
     """Return the files that mention one of `words`."""
     if not words:
         return set()
-    wanted = [f"\n{word}\n".encode("utf-8", "surrogatepass") for word in words]
-    if len(wanted) <= WORDS_SEARCHED_MAX:
-        return {path for path, packed in files.packed.items() if any(word in packed.words for word in wanted)}
-    wanted_words = {word.strip(b"\n") for word in wanted}
-    return {
-        path
-        for path, packed in files.packed.items()
-        if not wanted_words.isdisjoint(packed.words.split(b"\n"))
-    }
+    wanted = {word.encode("utf-8", "surrogatepass") for word in words}
+    lines = [b"\n%b\n" % word for word in wanted]
+
+    def mentions(text: bytes) -> bool:
+        if len(lines) <= WORDS_SEARCHED_MAX:
+            return any(line in text for line in lines)
+        return not wanted.isdisjoint(text.split(b"\n"))
+
+    return {path for path, packed in files.packed.items() if mentions(bytes(packed.words))}  # mapped: a view
 
 
 def _spread_names(files: Files, words: set[str]) -> set[str]:

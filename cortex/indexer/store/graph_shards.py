@@ -26,6 +26,7 @@ from cortex.indexer.store.graph_bodies import Bodies, Body
 from cortex.indexer.store.shards import shard_of
 from cortex.system import files
 from cortex.system.errors import Damaged
+from cortex.system.process import allocator
 
 #: `_metadata.version` of the graph files
 GRAPH_VERSION = "1.1"
@@ -36,6 +37,8 @@ STATE = "state.msgpack"
 #: the file of the structural edges, there, while other processes write the shards
 STRUCTURAL = "structural.msgpack"
 STEM = "code-graph"
+#: bytes of fresh facts that are set aside together
+PART_BYTES = 4 << 20
 
 _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
 _FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
@@ -51,7 +54,9 @@ class _FactsFile(msgspec.Struct):
 
 
 class _MappedFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Packed over the bytes of a mapped file: several processes share one copy. Read-only."""
+    """Packed over the bytes of a mapped file: it is in memory only where it is read, and several
+    processes share one copy. Read-only.
+    """
 
     path: str
     language: str
@@ -66,6 +71,45 @@ class _MappedFile(msgspec.Struct):
     version: int
     shards: int
     files: list[_MappedFacts]
+
+
+class FreshFacts:
+    """The facts of the files that a run has read, encoded, until the graph needs them. Those of a
+    long run are in files without names, because the processes need the memory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: that of the graph files."""
+        self._folder = folder / FACTS
+        self._parts: list[mmap.mmap | memoryview] = []
+        self._recent: list[msgspec.Raw] = []
+        self._recent_bytes = 0
+
+    def add(self, encoded: bytes) -> None:
+        """Add facts by path, None for a file without facts."""
+        self._recent.append(msgspec.Raw(encoded))
+        self._recent_bytes += len(encoded)
+        if self._recent_bytes >= PART_BYTES:
+            self._end_part()
+
+    def take(self) -> dict[str, Packed | None]:
+        """Return the facts by path, mapped, and forget them."""
+        self._end_part()
+        facts: dict[str, _MappedFacts | None] = {}
+        while self._parts:
+            for some in _FRESH.decode(memoryview(self._parts.pop())):
+                facts |= some
+        return cast("dict[str, Packed | None]", facts)
+
+    def _end_part(self) -> None:
+        raw = msgspec.msgpack.encode(self._recent)
+        self._recent, self._recent_bytes = [], 0
+        with contextlib.suppress(OSError):  # the facts then stay in memory
+            files.make_folder(self._folder)
+        self._parts.append(allocator.put_aside(self._folder, memoryview(raw)))
+
+
+_FRESH = msgspec.msgpack.Decoder(list[dict[str, _MappedFacts | None]])
 
 
 class State(msgspec.Struct):

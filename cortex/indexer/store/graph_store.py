@@ -178,7 +178,7 @@ class GraphStore:
         for path, sha256 in wanted.items():
             old_facts, facts = packed.get(path), fresh.get(path)
             # The same bytes have other facts in another encoding, and after an upgrade.
-            if old_facts is not None and old_facts.sha256 == sha256 and facts in (None, old_facts):
+            if old_facts is not None and old_facts.sha256 == sha256 and _are_equal(facts, old_facts):
                 continue
             if facts is None and path not in fresh and self._without_facts.get(path) != sha256:
                 facts = self._extract(path, sha256)
@@ -292,6 +292,11 @@ class GraphStore:
         if not any(facts.language in languages for facts in self._project.packed.values()):
             return {}
         return structural_edges(self._project, evaluator)
+
+
+def _are_equal(facts: Packed | None, old_facts: Packed) -> bool:
+    """Return whether facts, which may be mapped, are the old ones; None: no new ones."""
+    return facts is None or msgspec.msgpack.encode(facts) == msgspec.msgpack.encode(old_facts)
 
 
 def _content_hash(wanted: Mapping[str, str]) -> str:

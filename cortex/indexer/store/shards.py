@@ -115,14 +115,9 @@ class Built(msgspec.Struct):
     deleted: list[str]
     same: list[str]
     chunks: int = 0
-    #: the graph's facts of the files that were read, encoded (see FACTS). A long run holds all of
-    #: them: as objects they would share the allocator's pages with the entries, which live on and
-    #: so would hold those pages
+    #: the graph's facts of the files that were read, encoded (see FreshFacts). As objects they
+    #: would share the allocator's pages with the entries, which live on and so would hold those
     facts: bytes = b""
-
-
-#: decodes Built.facts: by path, None for a file without facts
-FACTS = msgspec.msgpack.Decoder(dict[str, Packed | None])
 
 
 def ended_a_process(entry: Entry) -> bool:
