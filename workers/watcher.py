@@ -227,14 +227,15 @@ class WatcherWorker:
             self._unsealed, self._seal_fault = False, ""
 
     def release_memory(self, now: float) -> None:
-        """Release memory after some time without a publish, or at once while the indexer resolves
-        names, when other processes need it most. Later remove unused files. Memory that cannot be
-        released otherwise is released by a restart.
+        """Release memory after some time without a publish; much of it at once while the indexer
+        resolves names, when other processes need it most. Later remove unused files. Memory that
+        cannot be released otherwise is released by a restart.
         """
         if not self.published_at:
             return
         quiet_s = now - self.published_at
-        if not self._has_released and (quiet_s >= QUIET_S or self.builder.awaits_graph()):
+        is_due = quiet_s >= QUIET_S or (self._growth.is_large() and self.builder.awaits_graph())
+        if is_due and not self._has_released:
             self._has_released = True
             with self._timed_work():
                 self.builder.release()

@@ -9,7 +9,7 @@ no more memory than its arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -172,17 +172,8 @@ class Graph:
     shorts: Array
 
     def nodes_json(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """The JSON of node rows, in order; one read for each segment."""
-        nodes = [dict[str, Any]()] * len(rows)
-        parts = self.places[list(rows)]
-        for segment_number, positions in _group_by_part(parts[:, 0]):
-            for at, raw in zip(
-                positions.tolist(),
-                nodes_of(self.names.segments[segment_number], parts[positions, 1]),
-                strict=True,
-            ):
-                nodes[at] = orjson.loads(raw)
-        return nodes
+        """The JSON of node rows, in order."""
+        return _read_nodes(self.names.segments, self.places[list(rows)])
 
     def kind(self, number: int) -> str:
         """The kind of the node `number`; "" for numbers without a node, as -1."""
@@ -228,10 +219,15 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
     """Assemble one graph of all segments. Of two nodes with one id the first counts."""
     names, tables = _number_names(segments)
     all_nodes, all_edges, places = _assemble_rows(segments, tables)
+    kinds = {names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()}
+    if "request" in kinds:  # before the lists over the edges are made: those of a large graph are many
+        routes = [kinds[kind] for kind in ROUTE_KINDS if kind in kinds]
+        ends = _read_nodes(segments, places[np.isin(all_nodes[:, 1], routes)])
+        all_edges = _link_requests(names, all_edges, ends)
     node_of = np.full(len(names), -1, "<i4")
     node_of[all_nodes[::-1, 0]] = np.arange(len(all_nodes), dtype="<i4")[::-1]
     counted = np.flatnonzero(node_of[all_nodes[:, 0]] == np.arange(len(all_nodes)))
-    graph = Graph(
+    return Graph(
         names=names,
         node_of=node_of,
         nodes=all_nodes,
@@ -241,25 +237,32 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         by_file=make_lists(all_nodes[:, 2], len(names)),
         places=places,
         file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
-        kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},
+        kinds=kinds,
         by_last=make_keyed(join_column(segments, "last_keys", "<u8"), counted),
         by_above=make_keyed(join_column(segments, "above_keys", "<u8"), counted),
         seconds=join_column(segments, "second_keys", "<u8"),
         shorts=join_column(segments, "short_keys", "<u8"),
     )
-    return link_requests(graph) if "request" in graph.kinds else graph
 
 
-def link_requests(graph: Graph) -> Graph:
-    """The graph with edges from requests' functions to routes, in place of those to requests; one
-    without a route has no edge.
+def _read_nodes(segments: Sequence[Segment], places: Array) -> list[dict[str, Any]]:
+    """The JSON of the nodes at `places`, in order; one read for each segment."""
+    nodes = [dict[str, Any]()] * len(places)
+    for number, positions in _group_by_part(places[:, 0]):
+        raws = nodes_of(segments[number], places[positions, 1])
+        for at, raw in zip(positions.tolist(), raws, strict=True):
+            nodes[at] = orjson.loads(raw)
+    return nodes
+
+
+def _link_requests(names: Names, edges: Array, ends: Sequence[dict[str, Any]]) -> Array:
+    """`edges` with edges from requests' functions to routes, in place of those to requests; one
+    without a route has no edge. `ends` are the nodes of routes and of requests.
     """
-    kinds = [graph.kinds[kind] for kind in ROUTE_KINDS if kind in graph.kinds]
-    matches = match_requests(graph.nodes_json(np.flatnonzero(np.isin(graph.nodes[:, 1], kinds)).tolist()))
-    routes = {graph.names.number(request): match for request, match in matches.items()}
-    are_requests = graph.edges[:, 2] == _REQUESTS
-    rows, group = [], int(graph.edges[:, 7].max(initial=0))
-    for edge in graph.edges[are_requests].tolist():
+    routes = {names.number(request): match for request, match in match_requests(ends).items()}
+    are_requests = edges[:, 2] == _REQUESTS
+    rows, group = [], int(edges[:, 7].max(initial=0))
+    for edge in edges[are_requests].tolist():
         match = routes.get(edge[1])
         if match is None:
             continue
@@ -267,15 +270,14 @@ def link_requests(graph: Graph) -> Graph:
         group += several
         confidence = CONFIDENCES.index("exact" if match.is_sure else "name")
         rows += [
-            (edge[0], graph.names.number(route), edge[2], confidence, *edge[4:7], group if several else 0)
+            (edge[0], names.number(route), edge[2], confidence, *edge[4:7], group if several else 0)
             for route in match.routes
         ]
-    linked = np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
-    edges = np.concatenate((graph.edges[~are_requests], linked))
-    count = len(graph.names)
-    return replace(
-        graph, edges=edges, outgoing=make_lists(edges[:, 0], count), incoming=make_lists(edges[:, 1], count)
-    )
+    kept = len(edges) - int(are_requests.sum())
+    linked = np.empty((kept + len(rows), EDGE_COLUMNS), "<i4")
+    np.compress(~are_requests, edges, axis=0, out=linked[:kept])
+    linked[kept:] = np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
+    return linked
 
 
 def _assemble_rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
