@@ -96,9 +96,10 @@ class FreshFacts:
         """Return the facts by path, mapped, and forget them."""
         self._end_part()
         facts: dict[str, _MappedFacts | None] = {}
-        while self._parts:
-            for some in _FRESH.decode(memoryview(self._parts.pop())):
+        for part in self._parts:
+            for some in _FRESH.decode(memoryview(part)):
                 facts |= some
+        self._parts = []
         return cast("dict[str, Packed | None]", facts)
 
     def _end_part(self) -> None:
