@@ -273,10 +273,10 @@ def _link_requests(names: Names, edges: Array, ends: Sequence[dict[str, Any]]) -
             (edge[0], names.number(route), edge[2], confidence, *edge[4:7], group if several else 0)
             for route in match.routes
         ]
-    kept = len(edges) - int(are_requests.sum())
-    linked = np.empty((kept + len(rows), EDGE_COLUMNS), "<i4")
-    np.compress(~are_requests, edges, axis=0, out=linked[:kept])
-    linked[kept:] = np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
+    first = len(edges) - int(are_requests.sum())  # behind the other edges
+    linked = np.empty((first + len(rows), EDGE_COLUMNS), "<i4")
+    np.compress(~are_requests, edges, axis=0, out=linked[:first])
+    linked[first:] = np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
     return linked
 
 
