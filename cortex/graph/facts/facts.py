@@ -203,7 +203,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `kind` is call, type or value; a value is a name that may be a function and is not called.
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
-    languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
+    languages with overloads (arguments.py). `types` is the number of written type arguments (C#, C++),
     TYPE_ONLY or OPERATOR. `functions` are those among the arguments.
     """
 
