@@ -74,8 +74,8 @@ _NO_RESULT_BEFORE = re.compile(
     r"\b(?:static|inline|extern|virtual|const|constexpr|explicit|friend|unsigned|return|else|do|case|goto|throw|new|delete)[ \t]$"
 )
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
-#: blanks and comments in the text of a macro, which may go on in the next line; the name of a name space, and of
-#: an inline one, which may be made by another macro
+#: blanks and comments in the text of a macro, which may go on in the next line; the begin of a name
+#: space, whose name may be made by another macro if it is inline
 _PAUSE = r"(?:[ \t]|\\\n|/\*(?:[^*]|\*(?!/))*\*/)"
 _SPACE = rf"(?:inline{_PAUSE}+namespace\b(?:[\w:]|{_PAUSE}|\([^()]*\))*|namespace\b(?:[\w:]|{_PAUSE})*)\{{"
 #: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
@@ -187,7 +187,7 @@ _NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
 _RESULT_INSIDE = re.compile(r"\(?([^(),]*)\)?\)$")
 _TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
 #: the text before a statement: its line and the one above
-_BEFORE_BLOCK = re.compile(r"(?:[;{}]|^[ \t]*#[^\n]*)\s*\Z", re.M)
+_BEFORE_BLOCK = re.compile(r"(?:[;{}]|^[ \t]*#[^\n]*)\s*\Z", re.MULTILINE)
 #: begins the macros of tests with the fixture behind the name
 _FIXTURE_LAST = "BOOST_FIXTURE_"
 #: macros with a call on their first argument as the second
