@@ -76,8 +76,10 @@ _NO_RESULT_BEFORE = re.compile(
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
 #: blanks and comments in the text of a macro, which may go on in the next line; the begin of a name
 #: space, whose name may be made by another macro if it is inline
-_PAUSE = r"(?:[ \t]|\\\n|/\*(?:[^*]|\*(?!/))*\*/)"
-_SPACE = rf"(?:inline{_PAUSE}+namespace\b(?:[\w:]|{_PAUSE}|\([^()]*\))*|namespace\b(?:[\w:]|{_PAUSE})*)\{{"
+_PAUSE = r"(?:[ \t]|\\\n|/\*(?:[^*]|\*(?!/)){0,300}\*/)"
+_SPACE = (
+    rf"(?:inline{_PAUSE}+namespace\b(?:[\w:]|{_PAUSE}|\([^()]{{0,300}}\))*|namespace\b(?:[\w:]|{_PAUSE})*)\{{"
+)
 #: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
 _SPACES = re.compile(
     rf"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*){_PAUSE}+((?:{_SPACE}{_PAUSE}*)+|\}}(?:{_PAUSE}|\}})*)(?://.*)?$"
@@ -186,8 +188,8 @@ _NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
 #: the last argument of a macro that is a result, without its parentheses
 _RESULT_INSIDE = re.compile(r"\(?([^(),]*)\)?\)$")
 _TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
-#: the text before a statement: its line and the one above
-_BEFORE_BLOCK = re.compile(r"(?:[;{}]|^[ \t]*#[^\n]*)\s*\Z", re.MULTILINE)
+#: what ends the text before a statement: a character, or the line of a directive
+_ENDS, _DIRECTIVE = (";", "{", "}"), re.compile(r"[ \t]*#")
 #: begins the macros of tests with the fixture behind the name
 _FIXTURE_LAST = "BOOST_FIXTURE_"
 #: macros with a call on their first argument as the second
@@ -313,7 +315,7 @@ def _blank_mark(match: re.Match[str]) -> str:
     if text[begin:first].lstrip().startswith("#"):
         return match[0]  # the macro's own definition
     start = match.start()
-    if kind == "block" and not _BEFORE_BLOCK.search(text, text.rfind("\n", 0, begin - 1) + 1, first):
+    if kind == "block" and not _ends_statement(text, first):
         return match[0]
     if kind == "member" and not _is_in_class(text, first):
         return match[0]
@@ -328,6 +330,13 @@ def _blank_mark(match: re.Match[str]) -> str:
         blanks = " " * (last - first - len(inside[1]))
         return f"{match[0][: first - start]}{blanks}{inside[1]}"
     return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
+
+
+def _ends_statement(text: str, at: int) -> bool:
+    """Return True if a statement may begin behind the text before `at`."""
+    end = _scan_back(text, at, string.whitespace)
+    line = text.rfind("\n", 0, end) + 1
+    return text[end - 1 : end] in _ENDS or _DIRECTIVE.match(text, line, end) is not None
 
 
 def _is_in_class(text: str, at: int) -> bool:
