@@ -183,8 +183,8 @@ def bind_computed_methods(sweep: Sweep, call: Node, method: str) -> None:
     arguments = call.child_by_field_name("arguments")
     if frame.kind == "method" and (arguments is not None or call.type == method == "super"):
         words = {parameter.name for parameter in sweep.opened[frame.index].parameters[:1]}
-        given = arguments.named_children[:1] if arguments is not None else ()
-        if arguments is None or any(text_of(argument) in words for argument in given):
+        first = arguments.named_children[:1] if arguments is not None else ()
+        if arguments is None or any(text_of(argument) in words for argument in first):
             called = f"super.{sweep.opened[frame.index].name}" if method == "super" else f"self.{method}"
             sweep.add_binding_between(PASSED_ON, called, frame.begin, 0)
 
