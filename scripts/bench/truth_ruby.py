@@ -46,11 +46,16 @@ def _name_at(file: File, site: Site) -> str:
     return match[0].decode() if match else ""
 
 
+def _files(root: Path, folder: str, pattern: str) -> list[str]:
+    places = (root / folder).rglob(pattern)
+    return sorted(str(place.relative_to(root)) for place in places if "helper" not in place.name)
+
+
 def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
-    tests = sorted(str(place.relative_to(root)) for place in (root / "test").rglob("*_test.rb"))
+    tests = _files(root, "test", "*_test.rb") or _files(root, "test", "test*.rb")
     helper = root / "spec" / "spec_helper.rb"
     if not tests and helper.is_file() and "minitest" in helper.read_text("utf-8", "replace"):
-        tests = sorted(str(place.relative_to(root)) for place in (root / "spec").rglob("*_spec.rb"))
+        tests = _files(root, "spec", "*_spec.rb")
     with tempfile.TemporaryDirectory() as folder:
         calls = Path(folder) / "calls"
         command = ["ruby", "-Ilib", "-Itest", "-Ispec", f"-r{Path(__file__).parent / 'peers' / 'calls.rb'}"]

@@ -76,6 +76,56 @@ CASES = {
         ),
         {9: {"shop.impl.save"}},
     ),
+    "macros of several lines that open name spaces": (
+        (
+            "#define SHOP_BEGIN      \\\n  namespace shop        \\\n  {                     \\\n  inline namespace SHOP_JOIN( \\\n    v, \\\n    SHOP_VERSION) \\\n  {\n"
+            "#define SHOP_END        \\\n  } /* inline (name space) */ \\\n  } // shop\nSHOP_BEGIN\nint save(int n) { return n; }\nSHOP_END\n"
+            "int run() {\n  return shop::save(1);\n}\n"
+        ),
+        {15: {"shop.save"}},
+    ),
+    "macros of another file with the name space as their argument": (
+        (
+            "namespace shop {\nSHOP_NAMESPACE_BEGIN(impl)\nint save(int n) { return n; }\nSHOP_NAMESPACE_END(impl)\n}\n"
+            "int run() {\n  return shop::impl::save(1);\n}\n"
+        ),
+        {7: {"shop.impl.save"}},
+    ),
+    "a class behind a macro, with a macro as access label, and blocks of macros": (
+        (
+            "namespace shop {\n/* any\n*/\nSHOP_TEMPLATE_HEAD\nclass Disk // big\n  : public Base\n{\n  SHOP_PRIVATE_IN_USE:\n"
+            "  union Slot { int n; };\n  void check()\n  {\n#if SHOP_SAFE\n    SHOP_TRY\n    {\n    }\n    SHOP_CATCH(...) {}\n#endif\n  }\n"
+            " public:\n  bool full() const { return true; }\n};\n}\nbool run(shop::Disk disk) {\n  return disk.full();\n}\n"
+        ),
+        {24: {"shop.Disk.full"}},
+    ),
+    "an array whose size is a template's parameter": (
+        (
+            f"{DISK}struct Shop {{\n  template <int N> std::array<const Disk*, N> disks(int at) {{ return {{}}; }}\n"
+            "  void run() {\n    const auto some = disks<2>(1);\n    some[0]->size();\n  }\n};\n"
+        ),
+        {12: {"Shop.disks"}, 13: {"Disk.size"}},
+    ),
+    "type arguments that the call writes": (
+        (
+            "template <class T> int same(T a, T b) { return 1; }\nint same(int a, double b) { return 2; }\n"
+            "template <class T> int pick(T a, T b) { return 1; }\ntemplate <class T> int pick(T a, int b) { return 2; }\n"
+            "struct Disk {\n  int at(long slot) { return 1; }\n  template <class T> T at(int slot) { return slot; }\n};\n"
+            "void run(Disk &disk) {\n  same<double>(1, 2.0);\n  same(1, 2.0);\n  pick<double>(1, 2.0);\n  disk.at<char>(2);\n}\n"
+        ),
+        {10: {"same"}, 11: {"same~2"}, 12: {"pick|pick~2"}, 13: {"Disk.at~2"}},
+    ),
+    "a number by decltype": (
+        "using count_t = decltype(1);\nvoid save(long n) {}\nvoid save(count_t n) {}\nvoid run() {\n  save(3);\n}\n",
+        {5: {"save~2"}},
+    ),
+    "a type of the library that the project declares again": (
+        (
+            "namespace std {\ntemplate <class C> class basic_string {};\nusing string = basic_string<char>;\n}\n"
+            'void run() {\n  std::string("a");\n}\n'
+        ),
+        {6: set()},
+    ),
     "a class with macros as results, and words before dependent names": (
         (
             "class Stack {\n public:\n  template <typename T> T *push(int n) { return 0; }\n};\n"

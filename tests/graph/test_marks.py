@@ -117,6 +117,9 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
         ("return save(typename T::Disk(1));", "return save( T::Disk(1));"),
         ("return typename Box<T>::Disk(1);", "return Box<T>::Disk(1);"),
         ("Disk(int n) SHOP_NOEXCEPT // see\n : n_(n) {", "Disk(int n) // see\n : n_(n) {"),
+        ("/* a */\nSHOP_TYPE\nclass Disk // b\n  : Base {", "/* a */\n\nclass Disk // b\n : Base {"),
+        ("  SHOP_PRIVATE_IN_USE:\n  int n;", "\n int n;"),
+        ("#if A\n  SHOP_TRY\n  {\n  }\n  SHOP_CATCH(...) {}", "#if A\n\n {\n }\n {}"),
     ],
 )
 def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) -> None:
@@ -141,6 +144,9 @@ def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) ->
         'CHECK_METHOD("a", "b");',
         "SHOP_API(void) note(char *s) {",
         "  FOREACH(disk, disks) note(disk);",
+        "enum DISK_KIND\n{",
+        "  case DISK_FULL: return;",
+        "  x = full ? DISK_FULL:\n    DISK_FREE;",
         "  else FOREACH(disk, disks) note(disk);",
         "void note(a) int (*a)(); {",
         "#define SHOP_NOTE static void SHOP_FMT(1, 2) note(",

@@ -104,6 +104,52 @@ def test_a_bare_name_in_a_block_may_mean_what_the_call_returns(text):
     assert (2, SPIN) in calls_below(text)
 
 
+def test_a_method_named_instance_eval_may_do_anything_with_its_block():
+    text = "class Disk\n  def instance_eval\n    yield\n  end\nend\nDisk.new.instance_eval do\n  spin\nend\n"
+    assert (7, SPIN) not in calls_below(text)
+
+
+def test_a_conversion_of_all_objects_is_no_method_of_a_module():
+    text = "module Utils\n  def URI(text)\n  end\n  def pack(text)\n  end\nend\nURI('a')\npack('a')\n"
+    assert calls_below(text) == [(8, "Utils.pack")]
+
+
+@pytest.mark.parametrize("passed", ["super", "super(name)", "super name, 1"])
+def test_a_macro_of_a_module_passes_its_word_on_by_super(passed):
+    text = f"""module Made
+  def property(name, kind = 0)
+    {passed}
+  end
+end
+class Shelf
+  def self.property(name, kind = 0)
+    define_method(name) {{ kind }}
+  end
+end
+class Rack < Shelf
+  extend Made
+  property :width
+end
+Rack.new.width
+"""
+    assert [name for line, name in calls_below(text) if line == 15] == ["Shelf.property.#{name}", "Rack"]
+
+
+@pytest.mark.parametrize(
+    "value", ["begin Disk.new rescue Tape.new end", "(Disk.new rescue Tape.new)", "Disk.new rescue Tape.new"]
+)
+def test_a_guarded_value_is_one_of_two(value):
+    edges = calls_in(project_of({"a.rb": f"{BASE}d = {value}\nd.spin\n"}), "a.rb")
+    unsure = [edge.candidates for edge in edges if edge.location.line == BASE.count("\n") + 2]
+    assert unsure == [("a:Disk.spin", "a:Tape.spin")]
+
+
+def test_definitions_in_branches_of_a_condition_are_both_called():
+    text = "class Disk\n  if NEW\n    def put(*rows, &block)\n    end\n  else\n    def put(row)\n    end\n  end\nend\n"
+    calls = {name for line, name in calls_below(f"{text}Disk.new.put(1)\n") if line == 10}
+    assert calls == {"Disk", "Disk.put", "Disk.put~2"}
+
+
 @pytest.mark.parametrize(
     "body",
     ["block.call(Disk.new)", "[Disk.new].each(&block)", "inner(&block)"],

@@ -50,7 +50,7 @@ LITERAL_ARGUMENT = "given"
 ABSTRACT = "abstract"
 #: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
-#: flag of a Python definition in a branch of a condition: another branch may define the same name
+#: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name
 BRANCH = "branch"
 #: flag of a PHP function that makes an instance of the class in its argument: `class-string<T>`
 MAKER = "class-string"
@@ -203,8 +203,8 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `kind` is call, type or value; a value is a name that may be a function and is not called.
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
-    languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
-    TYPE_ONLY or OPERATOR. `functions` are those among the arguments.
+    languages with overloads (arguments.py). `types` is the number of written type arguments (C#,
+    C++), TYPE_ONLY or OPERATOR. `functions` are those among the arguments.
     """
 
     kind: str

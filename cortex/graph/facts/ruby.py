@@ -20,7 +20,7 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
     union_link,
 )
-from cortex.graph.facts.facts import DEFAULT
+from cortex.graph.facts.facts import DEFAULT, MANY
 from cortex.graph.facts.grammars import Syntax
 
 #: delegators of one method; a third argument gives it another name
@@ -32,6 +32,8 @@ _MEMBER_PARTS = 3
 _LISTS = frozenset({"string_array", "symbol_array", "array"})
 _WORDS = frozenset({"simple_symbol", "string", "bare_string", "bare_symbol", "hash_key_symbol"})
 _BLOCKS = frozenset({"block", "do_block"})
+#: parameters for any number of arguments
+_MANY = frozenset({"splat_parameter", "hash_splat_parameter", "forward_parameter"})
 #: operators whose result is mostly of the left side's type
 _ARITHMETIC = frozenset("+ - * / %".split())
 _CONSTANTS = frozenset({"constant", "scope_resolution"})
@@ -322,14 +324,19 @@ def result_of_operator(binary: Node, syntax: Syntax, depth: int) -> str | None:
 
 
 def default_mark(name: Node, _declared: str) -> str:
-    """Return the mark of a parameter that a call may omit, "" for any other."""
+    """Return the mark of a parameter that a call may omit or give several times, "" for others."""
+    if name.type in _MANY:
+        return MANY
     around = name.parent
     return DEFAULT if around is not None and around.type != "method_parameters" else ""
 
 
 def guarded_value(clause: Node, syntax: Syntax, depth: int) -> str:
-    """Return the chain of the expression before `rescue` or `ensure`."""
-    return chain_of(clause.prev_named_sibling, syntax, depth + 1)
+    """Return the chain of the expression before `rescue` or `ensure`, or of that after `rescue`."""
+    chain = chain_of(clause.prev_named_sibling, syntax, depth + 1)
+    body = clause.child_by_field_name("body") if clause.type == "rescue" else None
+    instead = chain_of(body, syntax, depth + 1) if body is not None else UNKNOWN
+    return union_link([chain, instead]) if instead[:1].isupper() and chain != UNKNOWN else chain
 
 
 def computed_name(node: Node) -> str:

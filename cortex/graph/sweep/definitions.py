@@ -179,10 +179,14 @@ def bind_computed_methods(sweep: Sweep, call: Node, method: str) -> None:
         for name, word in words_given(call):
             for ending, link in COMPUTED.items():
                 sweep.add_binding_between(name + ending, f"self.class.{method}{link}", word.start_byte, 0)
-    elif frame.kind == "method" and (arguments := call.child_by_field_name("arguments")) is not None:
+        return
+    arguments = call.child_by_field_name("arguments")
+    if frame.kind == "method" and (arguments is not None or call.type == method == "super"):
         words = {parameter.name for parameter in sweep.opened[frame.index].parameters[:1]}
-        if any(text_of(argument) in words for argument in arguments.named_children[:1]):
-            sweep.add_binding_between(PASSED_ON, f"self.{method}", frame.begin, 0)
+        first = arguments.named_children[:1] if arguments is not None else ()
+        if arguments is None or any(text_of(argument) in words for argument in first):
+            called = f"super.{sweep.opened[frame.index].name}" if method == "super" else f"self.{method}"
+            sweep.add_binding_between(PASSED_ON, called, frame.begin, 0)
 
 
 def _define_member(sweep: Sweep, name: str, kind: str, node: Node) -> None:

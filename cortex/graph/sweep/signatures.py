@@ -6,8 +6,16 @@ from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.declared.types import alternatives
+from cortex.graph.facts.expressions.arguments import describe_argument
 from cortex.graph.facts.expressions.callback_types import callback_parameter
-from cortex.graph.facts.expressions.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, text_of, type_text
+from cortex.graph.facts.expressions.chains import (
+    LITERAL,
+    TYPE_CHARS_MAX,
+    UNKNOWN,
+    chain_of,
+    text_of,
+    type_text,
+)
 from cortex.graph.facts.facts import YIELDING, Parameter
 from cortex.graph.sweep.frames import OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
@@ -87,6 +95,8 @@ def read_alias(sweep: Sweep, node: Node) -> None:
     text = text_of(node)
     holds = any(name.endswith("*") for name in alternatives(text)) or text.endswith("iterator")
     holds = holds or node.type in ("primitive_type", "sized_type_specifier")
+    if node.type == "decltype" and node.named_children[0].type == "number_literal":
+        text, holds = describe_argument(node.named_children[0], sweep.syntax, 0).removeprefix(LITERAL), True
     if sweep.rules.function_aliases or holds:
         sweep.opened[-1].returns = f":{text}"[:TYPE_CHARS_MAX]
 

@@ -22,7 +22,7 @@ TracePoint.new(:call, :c_call, :class) do |point|
     classes[point.self] ||= [point.path, point.lineno] if point.method_id == :initialize && point.self.is_a?(Module)
     next if point.method_id == :new
 
-    from, line, name = point.path.start_with?(root) ? [point.path, point.lineno] : site.(caller_locations(1, FRAMES))
+    from, line, name = point.path&.start_with?(root) ? [point.path, point.lineno] : site.(caller_locations(1, FRAMES))
     next unless from&.start_with?(root)
 
     calls[[from, line, name || point.method_id, *(places[[point.defined_class, point.method_id]] || ["-", 0]), point.method_id]] = true

@@ -36,8 +36,11 @@ _ACCESSORS = {"get": "property", "set": "setter"}
 TYPE_LETTERS_MAX = 2
 #: nodes that decide in Ruby whose method a definition is
 _RUBY_SCOPES = frozenset("class module singleton_class method singleton_method".split())
-#: Python's branches of conditions, in which definitions may be alternatives
-_BRANCHES = frozenset("if_statement elif_clause else_clause try_statement except_clause".split())
+#: branches of conditions, in which definitions may be alternatives, and their bodies (Python, Ruby)
+_BRANCHES = frozenset(
+    "if_statement elif_clause else_clause try_statement except_clause if elsif unless case when".split()
+)
+_BODIES = frozenset({"block", "then", "else"})
 
 
 def flags_of(node: Node, syntax: Syntax) -> tuple[str, ...]:
@@ -87,9 +90,9 @@ def flags_of(node: Node, syntax: Syntax) -> tuple[str, ...]:
 
 
 def _branch_flag(node: Node) -> tuple[str, ...]:
-    """Return BRANCH for a Python definition directly in a branch of a condition."""
+    """Return BRANCH for a definition directly in a branch of a condition (Python, Ruby)."""
     block = node.parent
-    around = block.parent if block is not None and block.type == "block" else None
+    around = block.parent if block is not None and block.type in _BODIES else None
     return (BRANCH,) if around is not None and around.type in _BRANCHES else ()
 
 

@@ -37,7 +37,7 @@ CONTAINERS = frozenset(
 #: those that hold elements of their first argument, and of their second
 _BY_FIRST = frozenset(
     "tuple Tuple Generator AsyncGenerator vector deque set unordered_set list stack queue priority_queue span forward_list "
-    "multiset unordered_multiset".split()
+    "multiset unordered_multiset std.array".split()
 )
 _BY_SECOND = frozenset({"map", "unordered_map", "multimap", "unordered_multimap"})
 #: begins a chain that means its value, in place of a type's name: TypeScript's `typeof x`
@@ -182,7 +182,7 @@ def _alternatives_of(text: str) -> list[str]:
         if last == "pair" and arguments:  # C++'s, as the values of a map: `x.second`
             return list(alternatives(arguments[-1]))
         if last in CONTAINERS and arguments:
-            return _mark_elements(list(alternatives(_element_type(last, arguments))))
+            return _mark_elements(list(alternatives(_element_type(name, last, arguments))))
         return [name]
     if tail and not tail.startswith(("=", "{", "where")):  # Go parameter lists: "name Type"
         second = _NAME.match(tail)
@@ -191,9 +191,9 @@ def _alternatives_of(text: str) -> list[str]:
     return [name]
 
 
-def _element_type(container: str, arguments: list[str]) -> str:
+def _element_type(name: str, container: str, arguments: list[str]) -> str:
     """Return the type argument for the elements: allocators, orders and sizes follow in C++."""
-    if container in _BY_FIRST or arguments[-1][0].isdecimal():
+    if container in _BY_FIRST or name in _BY_FIRST or arguments[-1][0].isdecimal():
         return arguments[0]
     return arguments[1] if container in _BY_SECOND and len(arguments) > 1 else arguments[-1]
 

@@ -53,10 +53,12 @@ INTEGERS = frozenset(
 REALS = frozenset(
     {"decimal_floating_point_literal", "real_literal", "float_literal", "floating_point_literal"}
 )
-#: C#'s nodes with a name at their end
+#: nodes with a name at their end, and such names with type arguments: of C#, of C++
 _MEMBERS = frozenset(
-    "member_access_expression conditional_access_expression member_binding_expression qualified_name".split()
+    "member_access_expression conditional_access_expression member_binding_expression qualified_name "
+    "qualified_identifier field_expression dependent_name".split()
 )
+_WITH_TYPES = frozenset({"generic_name", "template_function", "template_method"})
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 #: between the name of a parameter and its argument
 NAME_MARK = "="
@@ -149,10 +151,10 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
 
 
 def _type_argument_count(callee: Node) -> int:
-    """Return the number of type arguments written after the callee's name (C#)."""
+    """Return the number of type arguments written after the callee's name (C#, C++)."""
     while (kind := callee.type) in _MEMBERS:
         callee = callee.named_children[-1]
-    return callee.named_children[-1].named_child_count if kind == "generic_name" else 0
+    return callee.named_children[-1].named_child_count if kind in _WITH_TYPES else 0
 
 
 def _argument_name(node: Node) -> str:

@@ -74,9 +74,21 @@ _NO_RESULT_BEFORE = re.compile(
     r"\b(?:static|inline|extern|virtual|const|constexpr|explicit|friend|unsigned|return|else|do|case|goto|throw|new|delete)[ \t]$"
 )
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
+#: blanks and comments in the text of a macro, which may go on in the next line; the begin of a name
+#: space, whose name may be made by another macro if it is inline
+_PAUSE = r"(?:[ \t]|\\\n|/\*(?:[^*]|\*(?!/)){0,300}\*/)"
+_SPACE = (
+    rf"(?:inline{_PAUSE}+namespace\b(?:[\w:]|{_PAUSE}|\([^()]{{0,300}}\))*|namespace\b(?:[\w:]|{_PAUSE})*)\{{"
+)
 #: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
 _SPACES = re.compile(
-    r"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+((?:(?:inline[ \t]+)?namespace\b[ \t\w:]*\{[ \t]*)+|\}[ \t}]*)$"
+    rf"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*){_PAUSE}+((?:{_SPACE}{_PAUSE}*)+|\}}(?:{_PAUSE}|\}})*)(?://.*)?$"
+)
+_SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
+#: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
+_NAMED_SPACE = re.compile(
+    r"(?m)^[ \t]*[A-Z]\w*(?:NAMESPACE_(?:(?P<begin>BEGIN|OPEN)|END|CLOSE)|(?P<open>BEGIN|OPEN)_NAMESPACE|(?:END|CLOSE)_NAMESPACE)"
+    r"\((?P<name>[A-Za-z_]\w*)\)[ \t]*$"
 )
 #: ends of a line after which such a word is a call or a value: a directive, a comment, an
 #: unfinished statement
@@ -109,7 +121,8 @@ _BETWEEN = (
 _TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
 #: positions of marks: between `class` and the type's name; before a word that begins a declaration;
 #: before a type and a function's name; before a name with its types; alone on a line; a macro's
-#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`;
+#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`; an access label;
+#: before the next block, `SHOP_CATCH(...) {`;
 #: `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
@@ -119,14 +132,15 @@ _MARKS = re.compile(
     rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
     rf"|\b(?P<held>{_MACROS})(?=(?:(?:{_OF_TYPE})+{_RESULT})?(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
-    rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+    rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO})[ \t]*$"
     rf"|^[ \t]+(?P<member>{_MACRO}{_ARGUMENTS})[ \t]*$(?=\s*[\w~}}/#\[])"
     rf"|(?<=>[ \t])(?P<templated>{_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
-    rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
+    rf"|\b(?P<block>{_MACRO})(?=[ \t]*\n?[ \t]*\{{)"
+    rf"|^[ \t]*(?:(?P<label>{_MACRO}:)[ \t]*$|(?P<caught>[A-Z][A-Z0-9_]*_CATCH{_ARGUMENTS})(?=\s*\{{))"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
     rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
 )
@@ -153,8 +167,8 @@ _STATEMENT = re.compile(
 #: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
 #: word of each annotation in `after`
 _TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
-_LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|[ \t]*$)")
-_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
+_LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|:?[ \t]*$)")
+_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\n?[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
 _TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
 _DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
@@ -174,8 +188,8 @@ _NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
 #: the last argument of a macro that is a result, without its parentheses
 _RESULT_INSIDE = re.compile(r"\(?([^(),]*)\)?\)$")
 _TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
-#: characters before a statement
-_ENDS = (";", "{", "}")
+#: what ends the text before a statement: a character, or the line of a directive
+_ENDS, _DIRECTIVE = (";", "{", "}"), re.compile(r"[ \t]*#")
 #: begins the macros of tests with the fixture behind the name
 _FIXTURE_LAST = "BOOST_FIXTURE_"
 #: macros with a call on their first argument as the second
@@ -192,7 +206,10 @@ def unmark(text: str) -> str:
     if "};" in text:
         text = _STRUCT.sub(partial(_open_struct, {}), text)
     if "namespace" in text and (spaces := dict(reversed(_SPACES.findall(text)))):
+        spaces = {name: _SPACE_ARGUMENTS.sub(" ", opened) for name, opened in spaces.items()}
         text = re.sub(rf"(?m)^[ \t]*({'|'.join(spaces)})[ \t]*$", lambda match: spaces[match[1]], text)
+    if "_NAMESPACE" in text or "NAMESPACE_" in text:
+        text = _NAMED_SPACE.sub(_open_space, text)
     parts: list[str] = []
     done = 0
     for at in sorted(set(_mark_starts(text))):
@@ -200,6 +217,10 @@ def unmark(text: str) -> str:
             parts += text[done:at], _blank_mark(match)
             done = match.end()
     return "".join((*parts, text[done:])) if parts else text
+
+
+def _open_space(match: re.Match[str]) -> str:
+    return f"namespace {match['name']} {{" if match["begin"] or match["open"] else "}"
 
 
 def _name_test(match: re.Match[str]) -> str:
@@ -294,7 +315,7 @@ def _blank_mark(match: re.Match[str]) -> str:
     if text[begin:first].lstrip().startswith("#"):
         return match[0]  # the macro's own definition
     start = match.start()
-    if kind == "block" and text[:first].rstrip()[-1:] not in _ENDS:
+    if kind == "block" and not _ends_statement(text, first):
         return match[0]
     if kind == "member" and not _is_in_class(text, first):
         return match[0]
@@ -309,6 +330,13 @@ def _blank_mark(match: re.Match[str]) -> str:
         blanks = " " * (last - first - len(inside[1]))
         return f"{match[0][: first - start]}{blanks}{inside[1]}"
     return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
+
+
+def _ends_statement(text: str, at: int) -> bool:
+    """Return True if a statement may begin behind the text before `at`."""
+    end = _scan_back(text, at, string.whitespace)
+    line = text.rfind("\n", 0, end) + 1
+    return text[end - 1 : end] in _ENDS or _DIRECTIVE.match(text, line, end) is not None
 
 
 def _is_in_class(text: str, at: int) -> bool:

@@ -25,9 +25,9 @@
 
 (alias_declaration type: (type_descriptor type: (_) @base.alias))
 (type_definition type: [(type_identifier) (qualified_identifier) (template_type)] @base.alias declarator: (type_identifier))
-(alias_declaration type: (type_descriptor type: [(qualified_identifier) (template_type)] @aliased))
+(alias_declaration type: (type_descriptor type: [(qualified_identifier) (template_type) (decltype) (dependent_type)] @aliased))
 (alias_declaration type: (type_descriptor type: [(primitive_type) (sized_type_specifier)] @aliased !declarator))
-(type_definition type: [(qualified_identifier) (template_type) (primitive_type) (sized_type_specifier)] @aliased declarator: (type_identifier))
+(type_definition type: [(qualified_identifier) (template_type) (decltype) (dependent_type) (primitive_type) (sized_type_specifier)] @aliased declarator: (type_identifier))
 (namespace_alias_definition) @import
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
 (function_definition type: (_) @returns (#not-eq? @returns "auto") (#not-eq? @returns "decltype(auto)"))

@@ -25,6 +25,7 @@ from cortex.graph.languages.c.steps import (
     skip_library,
     take_associated,
     take_from_other_files,
+    take_templates,
     value_of_pair,
     visible,
 )
@@ -144,8 +145,8 @@ CPP = replace(
             **dict.fromkeys(("make_unique", "make_shared"), "made"),
         },
     ),
-    member_call=(skip_library,),
-    bare_call=(take_associated, take_from_other_files, doubt_ported),
+    member_call=(skip_library, take_templates),
+    bare_call=(take_associated, take_from_other_files, take_templates, doubt_ported),
     bare_type=plain_type,
     literal_type=literal_type,
     call_operator=partial(called_by_method, "operator()"),

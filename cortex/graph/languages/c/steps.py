@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from cortex.graph.facts.expressions.chains import UNKNOWN
 from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.languages.defaults import read_names
@@ -22,6 +25,7 @@ from cortex.graph.resolution.modules.linkage import (
     reachable_definitions,
 )
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.conversions import (
     ELEMENTS,
     FREE_TYPE,
@@ -114,6 +118,24 @@ def take_from_other_files(calls: Calls, callee: Callee) -> None:
     callee.values = tuple(Value("def", *ref) for ref in fitting) or callee.values
 
 
+def take_templates(calls: Calls, callee: Callee) -> None:
+    """Take templates alone for a call with type arguments, `same<double>(1, 2.0)`: its numbers then
+    need not have the same type.
+    """
+    if callee.reference.types < 1:
+        return
+    callee.reference = msgspec.structs.replace(
+        callee.reference,
+        passed=tuple(UNKNOWN if chain[1:] in NUMBERS else chain for chain in callee.reference.passed),
+    )
+    templates = tuple(
+        value
+        for value in callee.values
+        if value.tag == "def" and type_parameter_names(calls.project.definition(value.ref))
+    )
+    callee.values = templates or callee.values
+
+
 def doubt_ported(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return an unsure edge for a function of C's library that the project defines for systems
     without it.
@@ -128,13 +150,14 @@ def doubt_ported(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     """Return no edges for a library's function that the project overloads, `std::to_string(1)`,
-    unless the overload surely takes the arguments.
+    unless the overload surely takes the arguments, nor for a type that it declares again.
     """
     reference, refs = callee.reference, calls.targets.callable_refs(callee.values, -1)
     if not reference.chain.startswith(_LIBRARY) or not refs or not reference.passed:
         return None
     calls.targets.narrowed = True
-    is_function = all(calls.project.definition(ref).kind == "function" for ref in refs)
+    kinds = {calls.project.definition(ref).kind for ref in refs}
+    is_function = kinds <= {"function", "type"}
     taken = calls.targets.overloads.may_take(refs, reference, CERTAIN)
     return iter(()) if is_function and not taken else None
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from cortex.graph.facts.expressions.chains import split_chain
+from cortex.graph.facts.expressions.chains import split_chain, strip_call
 from cortex.graph.facts.facts import Binding, Reference
 from cortex.graph.facts.ruby import EVALUATED
 from cortex.graph.languages.defaults import read_names
@@ -30,6 +30,12 @@ _OF_OBJECTS = frozenset(
     "sleep rand exit abort system exec open gets catch throw send public_send method methods freeze dup clone "
     "tap hash inspect to_s instance_of? is_a? kind_of? respond_to? nil? object_id extend".split()
 )
+#: methods that every object has, named like the types to which they convert
+_CONVERSIONS = frozenset(
+    "Array BigDecimal Complex Float Hash Integer JSON Pathname Rational String URI".split()
+)
+#: methods that run their block with their receiver as `self`
+_EVALUATE = ("instance_eval", "instance_exec")
 #: ends the name of a variable that holds a class
 _CLASS_NAME = re.compile(r"(?:class|klass|base|type|mod|module|[A-Z]\w*)\b[?!()]*$")
 #: methods of the library
@@ -78,7 +84,11 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     is_module = definition is not None and definition.kind == "trait"
     if callee.values or (callee.reference.arguments == 0 and around is not None and not is_module):
         return None
-    if name in COMMON or (definition is not None and not is_module and not definition.bases):
+    if (
+        name in COMMON
+        or name in _CONVERSIONS
+        or (definition is not None and not is_module and not definition.bases)
+    ):
         return None
     refs = tuple(_past_delegators(calls, evaluator.mixin_methods(calls.rules.family, name)))
     if not refs and name not in METHODS:
@@ -94,11 +104,21 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
     """Return the methods of what may be `self` in the blocks around a call: `Menu.new do … end`."""
-    reference, evaluator = callee.reference, calls.evaluator
+    reference, evaluator, own_method = callee.reference, calls.evaluator, -1
     for place in reversed(calls.project.index(calls.path).places(reference.scope, EVALUATED)):
         if not isinstance(place, Binding) or not place.at <= reference.at < place.until:
             continue
-        for value in evaluator.evaluate(place.value, calls.path, place.scope, place.at):
+        around = calls.path, place.scope, place.at
+        receiver, name = split_chain(strip_call(place.value))
+        if name in _EVALUATE and any(
+            evaluator.member(owner.ref, name)
+            for owner in evaluator.evaluate(receiver, *around)
+            if owner.at >= 0
+        ):
+            own_method = place.at  # what it does with the block is unknown
+        if own_method == place.at:
+            continue
+        for value in evaluator.evaluate(place.value, *around):
             if value.tag in ("inst", "def") and calls.project.definition(value.ref).has_members:
                 static = value.tag == "def"
                 members = evaluator.member_of_kind(value.ref, callee.name, static=static)

@@ -165,6 +165,7 @@ RUBY = Language(
         either={
             **dict.fromkeys(("conditional", "if", "elsif", "unless"), ("consequence", "alternative")),
             "binary": ("left", "right"),
+            "rescue_modifier": ("body", "handler"),
         },
         literals=frozenset(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import BY_MACRO, Binding
 from cortex.graph.facts.ruby import COMPUTED, PASSED_ON
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.languages import family_of
 
 #: class methods that a macro calls to define its methods, one below the other
 _DEPTH_MAX = 2
@@ -49,9 +51,17 @@ class Macros:
         return self._methods[macro, depth]
 
     def _called(self, macro: Ref) -> list[Ref]:
-        """Return the methods to which a class method passes its word on."""
+        """Return the methods to which a class method passes its word on; by `super` any of its
+        name, as the module around it does not tell its base.
+        """
         path, at = macro
         places = self._project.index(path).places(at, PASSED_ON)
         chains = sorted({place.value for place in places if isinstance(place, Binding)})
-        values = (self._evaluator.evaluate(chain, path, at) for chain in chains)
-        return [v.ref for called in values for v in called if v.tag == "def" and v.ref != macro]
+        refs = list[Ref]()
+        for chain in chains:
+            receiver, name = split_chain(chain)
+            values = self._evaluator.evaluate(chain, path, at)
+            refs += [value.ref for value in values if value.tag == "def"]
+            if receiver == "super" and not values:
+                refs += self._evaluator.methods_named(family_of("ruby"), name)
+        return [ref for ref in refs if ref != macro]

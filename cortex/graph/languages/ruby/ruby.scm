@@ -29,6 +29,7 @@
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))
+(method_parameters [(splat_parameter) (hash_splat_parameter) (forward_parameter)] @param.type)
 (method_parameters [(optional_parameter name: (_) @param.name value: (call) @param.value) (keyword_parameter name: (_) @param.name value: (call) @param.value)])
 ([(block_parameters (identifier) @bind.name) (lambda_parameters (identifier) @bind.name) (destructured_parameter (identifier) @bind.name)])
 (block_parameters [(optional_parameter name: (_) @bind.name) (keyword_parameter name: (_) @bind.name)])

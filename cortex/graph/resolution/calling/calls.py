@@ -97,7 +97,7 @@ class Calls:
                 return
         count = -1 if reference.types == TYPE_ONLY else reference.arguments
         yield from self.targets.edges_of_call(
-            reference, self.targets.callable_refs(callee.values, count), callee.confidence
+            callee.reference, self.targets.callable_refs(callee.values, count), callee.confidence
         )
 
     def _member_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
@@ -143,7 +143,7 @@ class Calls:
                     yield from edges
                     return
             refs = targets.callable_refs(callee.values, reference.arguments)
-            yield from targets.edges_of_call(reference, refs, callee.confidence)
+            yield from targets.edges_of_call(callee.reference, refs, callee.confidence)
 
     def _operator_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
         """Return the edges of `disk + 1`, `disk[0]`, if the type of `disk` has such a method; of

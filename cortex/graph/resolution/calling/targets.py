@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cortex.graph.facts.expressions import labels
 from cortex.graph.facts.expressions.chains import union_chains
 from cortex.graph.facts.facts import (
+    BRANCH,
     CALLED,
     DEFAULT,
     HOLDER,
@@ -163,7 +164,7 @@ class Targets:
         definition = self._project.definition(ref)
         types = (
             ()
-            if self._rules.untyped_twins
+            if self._rules.untyped_twins or BRANCH in definition.flags
             else tuple(parameter.type.removesuffix(DEFAULT) for parameter in definition.parameters)
         )
         label_flags = tuple(flag for flag in definition.flags if flag.startswith(LABELS))
