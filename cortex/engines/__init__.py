@@ -1,9 +1,9 @@
 """Search engines, a folder each, all with the contract of `protocol.Engine`.
 
 `text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
-`graph/` structure. `chunks/` fetches and renders chunks for all of them. A new engine is a folder
-and a line of ENGINES, or in any package a `Plug` and an entry point (`cortex.settings.plug`), as
-`milvus/` is.
+`graph/` structure. `chunks/` fetches and renders chunks for all of them. A new engine is a
+folder with a `Plug` and an entry point (`cortex.settings.plug`), here as `milvus/` or in any
+package; with a line of ENGINES, and a worker of that name, it has questions of its own.
 """
 
 from __future__ import annotations

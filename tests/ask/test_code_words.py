@@ -32,6 +32,8 @@ TEXTS = {
     "a.go": ("a.size\nb := `size\nsize`\nc := '\"' + size\n", [1, 4]),
     "a.rb": ('a.size # size\nb = "size #{a.size}"\n=begin\nsize\n=end\n@size\n', [1, 2, 6]),
     "a.sh": ('x=${#size} # size\necho "size"\n', [1]),
+    "a.pl": ("# size\n$a->{b} = size($c);\n", [2]),
+    "a.clj": ("; size\n(size a)\n", [2]),
     "a.lua": ("a.size -- size\n--[[ size\nsize ]]\n", [1]),
     "a.java": ('String t = """\n size\n""";\nchar c = \'"\';\nint n = a.size;\n', [5]),
 }

@@ -424,7 +424,8 @@ def test_a_worker_loads_the_libraries_of_its_own_engine_only(name):
         f"print(*({set(HEAVY.values())!r} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, f"ENGINES has {name}, so workers/{name}.py is needed: {done.stderr}"
     # usearch is imported when rows are opened, ast-grep with the first pattern.
     assert done.stdout.split() == ([HEAVY[name]] if name == "text" else [])

@@ -51,6 +51,8 @@ def kinds_of(path, text, word, **definitions):
         ),
         ("a.rs", "fn go<'a>(one: &'a Find) -> &'a str {", "Find", ["type"]),
         ("a.sql", "-- find it\nselect find(1)", "find", ["comment", "call"]),
+        ("a.erl", "% find it\nx() -> find(1).", "find", ["comment", "call"]),
+        ("a.tf", "x = 1 # then find(x)\n", "find", ["comment"]),
         ("a.c", "--find;", "find", ["text"]),
     ],
 )

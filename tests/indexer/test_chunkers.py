@@ -20,7 +20,7 @@ from cortex.indexer.syntax import parse as parsing
 from cortex.indexer.syntax.headings import TITLE_CHARS_MAX
 from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source, decode
-from cortex.terms.languages import KEYED, PARSED, language_of, sniff
+from cortex.terms.languages import KEYED, PARSED, WINDOWED, language_of, sniff
 from cortex.terms.passages import embed_text
 from cortex.terms.records import Chunk, covers
 from tests.drawn_examples import scaled
@@ -427,7 +427,8 @@ def test_every_chunk_names_the_chunk_that_encloses_it():
 
 
 def test_metadata_of_an_unparsed_file_has_neither_definitions_nor_comments():
-    (window, *_) = cut("a.jl", "# what it does\nfunction go(x)\n    x\nend\n")
+    suffix = next(language.suffixes[0] for language in WINDOWED if language.kind == "code")
+    (window, *_) = cut(f"a{suffix}", "# what it does\nfunction go(x)\n    x\nend\n")
     assert not {"definitions", "comment_text"} & window.metadata.keys()
     (read, *_) = [chunk for chunk in cut("a.py", "x()\n") if chunk.chunk_type == "code"]
     assert (read.metadata["definitions"], read.metadata["comment_text"]) == ([], "")

@@ -12,7 +12,7 @@ from cortex.embedders import EMBEDDERS
 from cortex.engines.milvus.place import Milvus
 from cortex.processes import starting
 from cortex.processes.child import SetSpec
-from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
+from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS, WATCHER
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Embedding, Memory, Provider
@@ -42,11 +42,8 @@ def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
 
 
 def test_writers_stop_first_then_announcers_then_workers_that_answer() -> None:
-    assert PROJECT.stop_order == (
-        ("indexer", "http"),
-        ("watcher",),
-        ("text", "embed", "vector", "graph"),
-    )
+    answering = tuple(name for name in PROJECT.workers if name != WATCHER)
+    assert PROJECT.stop_order == (("indexer", "http"), ("watcher",), answering)
     assert MEMORY.stop_order == (("sessions",), ("memory",))
 
 
@@ -67,7 +64,7 @@ def test_with_milvus_no_indexer_starts_and_a_file_has_its_process(config: Config
     spec = SetSpec.load(starting.spec_of(milvus_config, idle_exit=True).dump())
     assert INDEXER not in spec.command_lines()
     assert ("milvus" in spec.command_lines()) == uri.endswith(".db")
-    answering = ("text", "embed", "vector", "graph", *(["milvus"] if uri.endswith(".db") else ()))
+    answering = (*PROJECT.stop_order[-1], *(["milvus"] if uri.endswith(".db") else ()))
     assert spec.of_kind.stop_order == (("indexer", "http"), ("watcher",), answering)
 
 

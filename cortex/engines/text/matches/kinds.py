@@ -35,15 +35,8 @@ NAMES_MAX = 12
 
 #: the beginning of a comment line in any language
 _COMMENT = re.compile(r"[^\S\n]*(?://|/\*|\*(?=[\s/*])|#(?=[\s#:]|$)|<!--|\"\"\")")
-#: the same for languages with other comments
-_OWN_COMMENT = {
-    **dict.fromkeys(("lua", "sql", "haskell", "elm", "ada", "vhdl"), re.compile(r"[^\S\n]*--")),
-    **dict.fromkeys(("clojure", "scheme", "lisp", "elisp", "racket", "ini"), re.compile(r"[^\S\n]*;")),
-}
-#: languages with comments after # and with docstrings
-_HASH = frozenset(
-    "python ruby bash shell perl r elixir julia yaml toml make cmake dockerfile tcl nim".split()
-)
+#: the same after the mark of a language's comments
+_OWN_COMMENT = {mark: re.compile(rf"[^\S\n]*{mark}") for mark in ("--", ";", "%")}
 _IMPORT = re.compile(
     r"[^\S\n]*(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b"
 )
@@ -165,7 +158,7 @@ class _LineClassifier:
     ) -> None:
         self._text, self._starts = body.text, body.texts.starts.tolist()
         self._requires = "require(" in body.text
-        self._languages = [language_of(path).name for path in body.files]
+        self._languages = [language_of(path) for path in body.files]
         spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
         #: bounds of the word with the first match of each line
         self.words = [self._word_bounds(*span) for span in spans]
@@ -224,9 +217,10 @@ class _LineClassifier:
         text, language = self._text, self._languages[chunk]
         if _COMMENT.match(text, begin):
             return True
-        if (comment := _OWN_COMMENT.get(language)) and comment.match(text, begin):
+        mark = ";" if language.name == "ini" else language.comment  # ini has both
+        if (comment := _OWN_COMMENT.get(mark)) and comment.match(text, begin):
             return True
-        if language in _HASH:
+        if language.comment == "#":
             return self._in_docstring(chunk, begin) or self._follows_mark(begin, start, "#", chunk)
         return self._in_block(chunk, start) or self._follows_mark(begin, start, "//", chunk)
 
@@ -261,7 +255,7 @@ class _LineClassifier:
 
     def _in_string(self, chunk: int, begin: int, place: int) -> bool:
         """Whether `place` is in a string that begins and ends on its line."""
-        text, quotes = self._text, _DOUBLE if self._languages[chunk] == "rust" else _STRING
+        text, quotes = self._text, _DOUBLE if self._languages[chunk].name == "rust" else _STRING
         end = text.find("\n", place)
         while quoted := quotes.search(text, begin, end if end >= 0 else len(text)):
             if quoted.start() >= place:
