@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 import trees
 from product import rows_of, wait_until_indexed
-from report import RESULTS, Figures, add_json, begin, print_machine, summarise, write
+from report import RESULTS, Figures, begin, make_parser, print_machine, summarise, write
 
 from cortex.ask.freshness import Freshness
 from cortex.embedders.static import open_static
@@ -201,14 +201,11 @@ def write_page() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--sources", type=Path, nargs="+", help="folders of projects")
     parser.add_argument("--files", type=int, default=5_000, help="files of the tree")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--page", action="store_true", help="write the page of budgets, and end")
-    add_json(parser)
     options = parser.parse_args()
     if options.page:
         write_page()

@@ -45,7 +45,16 @@ from product import (
     wait_until_indexed,
 )
 from queries import draw
-from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
+from report import (
+    Figures,
+    begin,
+    make_parser,
+    print_figures,
+    print_machine,
+    print_table,
+    summarise,
+    write,
+)
 from ripgrep import WARM_UP, time_ripgrep
 
 from cortex.engines.text.index.writer import TextWriter
@@ -212,9 +221,7 @@ def show(result: Figures) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--sources", type=Path, help="folder of repositories that the tree is made of")
     parser.add_argument("--tree", type=Path, help="measure this tree instead of one made of --sources")
     parser.add_argument("--files", type=int, default=5_000)
@@ -222,7 +229,6 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200, help="queries of each kind")
     parser.add_argument("--compared", type=int, default=60, help="queries compared in each repository")
     parser.add_argument("--only", help="speed, indexing, equality; or some, divided by commas")
-    add_json(parser)
     options = parser.parse_args()
     if not shutil.which("rg"):
         parser.error("ripgrep (rg) is not installed; Debian and Homebrew call it ripgrep")

@@ -9,7 +9,6 @@ take half a second.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import base64
 import contextlib
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 import orjson
 from product import scratch_project
-from report import ROOT, Figures, add_json, begin, print_machine, print_table, summarise, write
+from report import ROOT, Figures, begin, make_parser, print_machine, print_table, summarise, write
 
 from cortex.engines.vector.usearch import Limits
 from cortex.processes import attach
@@ -223,12 +222,11 @@ async def wait_for_indexer(config: configuration.Config) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--only", choices=("chunks", "sources"))
     parser.add_argument("--debounce-ms", type=int, nargs="+", default=(500, 0))
-    add_json(parser)
     options = parser.parse_args()
     figures = begin("freshness") | {"chunks": options.chunks}
     rows: list[Figures] = []

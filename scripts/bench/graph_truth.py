@@ -44,7 +44,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from report import Figures, add_json, begin, print_machine, print_table, write
+from report import Figures, begin, make_parser, print_machine, print_table, write
 from truth_calls import OPERATOR, calls_left_out
 from truth_checkers import SERVERS, Target, ask_jedi, ask_server, ask_typescript
 from truth_compilers import ask_javac, ask_kotlin, ask_roslyn, ask_scala
@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = make_parser(__doc__)
     parser.add_argument("projects", nargs="+", metavar="REFERENCE=FOLDER")
     parser.add_argument("--peer", action="store_true", help="codegraph beside it")
     parser.add_argument("--sample", type=int, default=4000, help="sites of a project; 0 for all")
@@ -164,7 +164,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
     parser.add_argument("--exclude", default="", help="a word: files with it in their path are left out")
     parser.add_argument("--bare", action="store_true", help="Ruby's names without parentheses are sites")
-    add_json(parser)
     return parser.parse_args()
 
 

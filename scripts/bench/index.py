@@ -29,7 +29,7 @@ from typing import Any
 import product
 import usage
 from minimal_client import Server
-from report import Figures, add_json, begin, percentiles, print_figures, print_machine, write
+from report import Figures, begin, make_parser, percentiles, print_figures, print_machine, write
 
 from cortex.ask.freshness import Freshness
 from cortex.embedders import open_embedder
@@ -76,12 +76,11 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = make_parser(__doc__)
     parser.add_argument("trees", type=Path, nargs="+", metavar="TREE")
     parser.add_argument("--runs", type=int, default=3, help="cold runs; the median counts")
     parser.add_argument("--files", type=int, default=0, help="take only the first N files")
     parser.add_argument("--limit-s", type=float, default=600.0, help="seconds after which a run is ended")
-    add_json(parser)
     parser.add_argument("--child", choices=CHILDREN, help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -40,8 +40,8 @@ from product import (
 )
 from report import (
     Figures,
-    add_json,
     begin,
+    make_parser,
     percentiles,
     print_figures,
     print_machine,
@@ -51,7 +51,7 @@ from report import (
 from samples import Samples
 from synthetic import write_project
 from trees import plant
-from workday import MIXES, Words, draw
+from workday import MIXES, Names, draw, read_names
 
 from cortex.processes import attach
 from cortex.settings.config import load, load_data
@@ -76,14 +76,14 @@ class Target:
 
     server: RunningServer
     root: Path
-    words: Words
+    names: Names
     locust: Path
     folder: Path
 
     def run(self, mix: str, clients: int, seconds: float) -> Figures:
         """Return a row of the table."""
         calls, times = self.folder / "calls.json", self.folder / "times.json"
-        calls.write_bytes(orjson.dumps(draw(self.words, mix, CALLS)))
+        calls.write_bytes(orjson.dumps(draw(self.names, mix, CALLS)))
         owners = (load(str(self.root)), load_data())
         with Samples(self.server.pid, owners) as samples:
             self._load(clients, seconds + WARM_S, calls, times)
@@ -129,7 +129,7 @@ def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Fi
         | {"calls": sum(call[1] == tool for call in answered)}
         for tool in tools
     }
-    row |= {"wrong": dict(wrong.most_common(SHOWN_MAX)), "cpu_s": used, "pss_mb": samples.memory()}
+    row |= {"wrong": dict(wrong.most_common(SHOWN_MAX)), "cpu_s": used, "pss_mb": samples.memory}
     return row | {"load": round(os.getloadavg()[0], 1)}
 
 
@@ -147,10 +147,10 @@ def target(files: int, corpus: Path | None) -> Iterator[tuple[Target, int]]:
                     began = time.monotonic()
                     asyncio.run(wait_until_indexed(root, bound_s=bound_s))
                     print(f"{filled} files are served after {time.monotonic() - began:.0f} s")
-                    words = Words.of(root)
-                    for call in {call["tool"]: call for call in draw(words, "day", CALLS)}.values():
+                    names = read_names(root)
+                    for call in {call["tool"]: call for call in draw(names, "day", CALLS)}.values():
                         warm(server, call)
-                    yield Target(server, root, words, locust, folder), filled
+                    yield Target(server, root, names, locust, folder), filled
             finally:
                 attach.stop(load_data())
 
@@ -228,16 +228,13 @@ def _print_more(rows: Sequence[Figures]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--files", type=int, default=5_000)
     parser.add_argument("--corpus", type=Path, help="copy the files from this folder; default: made ones")
     parser.add_argument("--clients", type=int, nargs="+", default=CLIENTS)
     parser.add_argument("--seconds", type=float, default=10.0, help="for each number of clients")
     parser.add_argument("--mixes", nargs="+", choices=MIXES, default=MIXES)
     parser.add_argument("--plot", type=Path, nargs="+", metavar="RESULT")
-    add_json(parser)
     options = parser.parse_args()
     if options.plot:
         plot("load", options.plot)

@@ -11,7 +11,6 @@ of an ONNX model that embeds notes, measured beside the default one.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import re
@@ -272,9 +271,7 @@ def measure_mcp(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = report.make_parser(__doc__)
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument(
         "--set-notes", type=int, default=10_000, help="notes of the set whose memory is measured"
@@ -282,7 +279,6 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--folder", type=Path, help="where the notes stay; else nothing stays")
     parser.add_argument("--model", type=Path, help="static, or the folder of an ONNX model that embeds notes")
-    report.add_json(parser)
     options = parser.parse_args()
     figures = report.begin("memory")
     rows: list[report.Figures] = []

@@ -314,9 +314,7 @@ def add(all_figures: Sequence[dict[str, Counter[str]]]) -> dict[str, Counter[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = report.make_parser(__doc__)
     parser.add_argument("lives", nargs="*", type=Path, help="files of lives")
     parser.add_argument(
         "--model", type=Path, help="folder of an ONNX model, or static: measured beside the default one"
@@ -324,7 +322,6 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each wrong answer")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write the answers of one life")
     parser.add_argument("--grade", type=Path, metavar="ANSWERS", help="grade a reader's answers to --rows")
-    report.add_json(parser)
     options = parser.parse_args()
     files = options.lives or sorted(LIVES.glob("*.txt"))
     if options.rows or options.grade:

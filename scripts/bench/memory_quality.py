@@ -314,9 +314,7 @@ def measure_model(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = report.make_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument(
         "--model", type=Path, help="folder of an ONNX model, or static: measured beside the default one"
@@ -324,7 +322,6 @@ def main() -> None:
     parser.add_argument("--ablation", action="store_true", help="measure the gain of each lane")
     parser.add_argument("--edges", action="store_true", help="measure each kind of automatic edges")
     parser.add_argument("--judging", action="store_true", help="the six conversations for judging")
-    report.add_json(parser)
     options = parser.parse_args()
     conversations = read(options.folder)
     measured_conversations = conversations[BUILT_ON:] if options.judging else conversations[:BUILT_ON]

@@ -43,7 +43,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from report import add_json, begin, percentiles, print_machine, write
+from report import begin, make_parser, percentiles, print_machine, write
 from systems import BASELINES, DEPTH, Ask, Hit, indexed, peer, product, ripgrep, sparse_copy
 
 from cortex.ranking.weights import WITH_VECTORS
@@ -276,9 +276,7 @@ def result_body(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--layout", choices=(PARENTS, ROOT), default=PARENTS)
@@ -303,7 +301,6 @@ def arguments() -> argparse.Namespace:
         const="-",
         help="write each query's ranks there; without a file to standard output",
     )
-    add_json(parser)
     return parser.parse_args()
 
 

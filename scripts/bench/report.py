@@ -138,10 +138,15 @@ def print_machine(figures: Figures) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def make_parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser with --json whose help is the description, line by line."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "--json", action="store_true", help="write scripts/bench/results/<date>-<commit>-<name>.json"
     )
+    return parser
 
 
 def results_path(figures: Figures, folder: Path = RESULTS) -> Path:

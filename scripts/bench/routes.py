@@ -21,7 +21,6 @@ code and the routes that they lead to, drawn evenly over the applications, to be
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sqlite3
@@ -31,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from report import add_json, begin, print_table, write
+from report import begin, make_parser, print_table, write
 
 from cortex.graph.facts.tables import Packed
 from cortex.graph.frameworks.join import join_routes
@@ -278,16 +277,13 @@ def draw(led: dict[Path, list[tuple[str, int, str, str]]], count: int, seed: int
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("applications", nargs="+")
     parser.add_argument("--routes", nargs="*", default=[])
     parser.add_argument("--peer", type=Path)
     parser.add_argument("--draw", type=int, default=0)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--missing", action="store_true", help="print the routes of the truth that we lack")
-    add_json(parser)
     arguments = parser.parse_args()
     figures = begin("routes") | {"applications": {}}
     led: dict[Path, list[tuple[str, int, str, str]]] = {}

@@ -25,7 +25,8 @@ class Samples:
         self._processes: dict[str, psutil.Process] = {}
         #: (time, process → processor seconds)
         self._taken: list[tuple[float, dict[str, float]]] = []
-        self._memory: dict[str, float] = {}
+        #: process → MB at the end, proportional where processes share it
+        self.memory: dict[str, float] = {}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -41,11 +42,7 @@ class Samples:
         self._take()
         for name, process in self._processes.items():
             with contextlib.suppress(psutil.Error):
-                self._memory[name] = round(process.memory_full_info().pss / 1e6, 1)
-
-    def memory(self) -> dict[str, float]:
-        """Return process → MB at the end, proportional where processes share it."""
-        return self._memory
+                self.memory[name] = round(process.memory_full_info().pss / 1e6, 1)
 
     def used(self, first: float, last: float) -> dict[str, float]:
         """Return process → processor seconds between two times (of time.time)."""

@@ -33,12 +33,9 @@ TOGETHER = 100
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = report.make_parser(__doc__)
     parser.add_argument("--database", required=True)
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
-    report.add_json(parser)
     options = parser.parse_args()
     figures = report.begin("scale")
     report.print_machine(figures)

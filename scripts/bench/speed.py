@@ -45,7 +45,7 @@ from environments import plot, python_with
 from minimal_client import Server
 from product import CORTEX, rows_of
 from queries import expression, piece
-from report import Figures, add_json, begin, print_machine, summarise
+from report import Figures, begin, make_parser, print_machine, summarise
 from speed_table import merge, read_results, save, show, show_all, with_exponents
 
 from cortex.ask.freshness import Freshness
@@ -348,9 +348,7 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--sources", type=Path, nargs="+", help="folders of projects")
     parser.add_argument("--files", type=int, nargs="+", default=[400, 2000], help="files of each tree")
     parser.add_argument("--questions", type=int, default=300, help="questions of each kind")
@@ -363,7 +361,6 @@ def main() -> None:
         "--merge", type=Path, nargs="+", metavar="RESULT", help="print one table of several runs"
     )
     parser.add_argument("--plot", type=Path, metavar="RESULT", help="draw docs/speed.svg of it, and end")
-    add_json(parser)
     options = parser.parse_args()
     if options.plot:
         plot("speed", [options.plot])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import linear_regression
 from typing import Any
 
 import orjson
@@ -22,13 +23,11 @@ def exponents(sizes: Sequence[Figures]) -> dict[str, float]:
         samples.setdefault("searchable", []).append(
             (math.log(size["chunks"]), math.log(size["searchable_s"]))
         )
-    return {name: _slope(points) for name, points in samples.items() if len(points) > 1}
-
-
-def _slope(points: Sequence[tuple[float, float]]) -> float:
-    x, y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
-    spread = sum((a - x) ** 2 for a, _ in points)
-    return round(sum((a - x) * (b - y) for a, b in points) / spread, 2) if spread else 0.0
+    return {
+        name: round(linear_regression(*zip(*points, strict=True)).slope, 2)
+        for name, points in samples.items()
+        if len({x for x, _ in points}) > 1
+    }
 
 
 def show(size: Figures) -> None:

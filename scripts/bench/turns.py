@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import usage
 from product import CORTEX, connect, isolated_environment, wait_until_indexed
-from report import ROOT, Figures, add_json, begin, commit, print_table, write
+from report import ROOT, Figures, begin, commit, make_parser, print_table, write
 from synthetic import NOUNS, TOPICS, VERBS, write_project
 
 #: factor by which a median may be slower
@@ -198,13 +198,12 @@ def row(case: str, seconds: np.ndarray) -> Figures:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = make_parser(__doc__)
     parser.add_argument("other", type=Path)
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--pairs", type=int, default=24, help="of blocks, for the processor time")
     parser.add_argument("--facts", type=Path, nargs="+", default=[], metavar="FOLDER")
-    add_json(parser)
     options = parser.parse_args()
     figures = begin("facts-cost" if options.facts else "turns") | {"other_commit": commit(options.other)}
     if options.facts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,29 +29,22 @@ READ_MAX, BYTES_MAX = 2_000, 64 << 10
 #: limit of a `search` call
 K = 20
 
+#: (path, name) of definitions, of which queries are made
+Names = list[tuple[str, str]]
+
 _DEFINITION = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type)\s+([A-Za-z_]\w{3,60})")
 _WORD_PIECE = re.compile(r"[A-Z]?[a-z]{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Words for queries: (path, name) of definitions."""
-
-    names: list[tuple[str, str]]
-
-    @classmethod
-    def of(cls, root: Path, seed: int = 7) -> Words:
-        """Return the words of a sample of the files. Raises SystemExit if they define nothing."""
-        chance = random.Random(seed)
-        paths = sorted(path for path in root.rglob("*.*") if path.is_file() and ".git" not in path.parts)
-        names = [
-            definition
-            for path in chance.sample(paths, min(READ_MAX, len(paths)))
-            for definition in _definitions_in(root, path)
-        ]
-        if not names:
-            raise SystemExit(f"nothing is defined in the files of {root}: choose a folder of sources")
-        return cls(names)
+def read_names(root: Path, seed: int = 7) -> Names:
+    """Return the definitions of a sample of the files. Raises SystemExit if there are none."""
+    chance = random.Random(seed)
+    paths = sorted(path for path in root.rglob("*.*") if path.is_file() and ".git" not in path.parts)
+    sample = chance.sample(paths, min(READ_MAX, len(paths)))
+    names = [definition for path in sample for definition in _definitions_in(root, path)]
+    if not names:
+        raise SystemExit(f"nothing is defined in the files of {root}: choose a folder of sources")
+    return names
 
 
 def _definitions_in(root: Path, path: Path) -> Iterable[tuple[str, str]]:
@@ -62,10 +54,10 @@ def _definitions_in(root: Path, path: Path) -> Iterable[tuple[str, str]]:
     return [(where, name) for name in _DEFINITION.findall(text)]
 
 
-def draw(words: Words, mix: str, count: int, seed: int = 11) -> list[dict[str, Any]]:
+def draw(names: Names, mix: str, count: int, seed: int = 11) -> list[dict[str, Any]]:
     """Return `count` calls as {"way", "tool", "arguments"}; the same ones each time."""
     chance = random.Random(seed)
-    makers = _makers(words, chance)
+    makers = _makers(names, chance)
     calls: list[dict[str, Any]] = []
     while len(calls) < count:
         way = "search" if mix == "search" else _draw_weighted(WAYS, chance)
@@ -74,14 +66,14 @@ def draw(words: Words, mix: str, count: int, seed: int = 11) -> list[dict[str, A
     return calls
 
 
-def _makers(words: Words, chance: random.Random) -> dict[str, Callable[[], dict[str, Any]]]:
+def _makers(names: Names, chance: random.Random) -> dict[str, Callable[[], dict[str, Any]]]:
     """Return tool → function that makes its arguments."""
 
     def name() -> str:
-        return chance.choice(words.names)[1]
+        return chance.choice(names)[1]
 
     def path() -> str:
-        return chance.choice(words.names)[0]
+        return chance.choice(names)[0]
 
     def question() -> str:
         pieces = _WORD_PIECE.findall(name()) + _WORD_PIECE.findall(name())

@@ -11,7 +11,6 @@ five, ten: tasks with a gold place among the first 1, 5, 10 places that the outp
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
 import subprocess
@@ -28,7 +27,7 @@ from arm import OUTPUT_CHARS_MAX, run_shell  # noqa: E402 - scripts are no packa
 from arms import call, count_tokens, tree_of  # noqa: E402
 from gold import check_seal  # noqa: E402
 from records import KINDS, Named, Task, is_hit, read_tasks  # noqa: E402
-from report import add_json, begin, print_machine, print_table, write  # noqa: E402
+from report import begin, make_parser, print_machine, print_table, write  # noqa: E402
 from shown import lines_of, shown_lines  # noqa: E402
 
 #: words of questions that say nothing about code
@@ -139,13 +138,10 @@ def look(task: Task, output: str, command: Sequence[str], tree: Path) -> dict[st
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--system", action="append", default=[], choices=SYSTEMS, help="may be repeated")
     parser.add_argument("--task", action="append", default=[], help="may be repeated; default: all")
-    add_json(parser)
     options = parser.parse_args()
     check_seal()
     tasks = [task for task in read_tasks() if not options.task or task.id in options.task]

@@ -16,7 +16,6 @@ such files.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -32,7 +31,7 @@ sys.path[:0] = [str(BENCH), str(BENCH / "agents")]
 
 from gold import check_seal  # noqa: E402 - scripts are no package
 from records import KINDS, Task, hits, parse_place, read_tasks  # noqa: E402
-from report import add_json, begin, print_machine, print_table, write  # noqa: E402
+from report import begin, make_parser, print_machine, print_table, write  # noqa: E402
 from shown import lines_of  # noqa: E402
 
 #: share of a look's lines that an earlier look had shown, from which it is a second reading
@@ -256,14 +255,11 @@ def _shown(cell: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--work", type=Path, help="the folder that prompt.py filled")
     parser.add_argument("--logs", type=Path, nargs="+", default=[], help="kept logs")
     parser.add_argument("--base", default="rg", help="the arm that others are compared with (default: rg)")
     parser.add_argument("--keep", type=Path, help="write the logs without outputs")
-    add_json(parser)
     options = parser.parse_args()
     check_seal()
     runs = (read_runs(options.work) if options.work else []) + read_kept(options.logs)
