@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import Definition, Parameter, Reference
-from cortex.graph.languages.csharp.library import CSHARP_TYPES, LINQ
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
@@ -19,6 +18,19 @@ from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use
 from cortex.graph.resolution.types.plain_types import VALUES, bare_csharp_type, bare_type
 
+#: extensions of everything enumerable
+LINQ = frozenset(
+    "Aggregate All Any Append AsEnumerable Average Cast Chunk Concat Contains Count DefaultIfEmpty Distinct "
+    "DistinctBy ElementAt ElementAtOrDefault Except ExceptBy First FirstOrDefault GroupBy GroupJoin Intersect "
+    "Join Last LastOrDefault LongCount Max MaxBy Min MinBy OfType Order OrderBy OrderByDescending Prepend "
+    "Reverse Select SelectMany SequenceEqual Single SingleOrDefault Skip SkipLast SkipWhile Sum Take TakeLast "
+    "TakeWhile ThenBy ThenByDescending ToArray ToDictionary ToHashSet ToList ToLookup Union UnionBy Where "
+    "Zip".split()
+)
+#: names of the built-in types
+CSHARP_TYPES = frozenset(
+    "bool byte char decimal double float int long object sbyte short string uint ulong ushort".split()
+)
 #: characters of the longest name that counts as a type parameter without a declaration
 _SHORT = 2
 
