@@ -169,7 +169,9 @@ def tensors(pairs: Sequence[Pair], pieces: WordPieces) -> tuple[torch.Tensor, to
     return tokens, kinds, mask
 
 
-def train(reader: Reader, kinds: Sequence[Examples | Months], pieces: WordPieces, epochs: int, seed: int) -> None:
+def train(
+    reader: Reader, kinds: Sequence[Examples | Months], pieces: WordPieces, epochs: int, seed: int
+) -> None:
     """Train on all but a fourteenth of each kind of examples, and print the figures of those."""
     draw = random.Random(seed)
     orders = [draw.sample(range(len(examples)), len(examples)) for examples in kinds]
