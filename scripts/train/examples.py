@@ -1,23 +1,27 @@
-"""The notes that language models wrote for the models of memory: each line a group of an older
-note, newer ones with a label, and questions.
+"""The notes that language models wrote for the models of memory: groups of an older note, newer
+ones with a label, and questions; and months, the notes of one team in the order of their storing,
+which say what each outdates.
 
-replacements.jsonl.gz trains both models, questions.jsonl.gz the model of sentences alone. Its newer
-notes share no word with the older one where they replace it, and many words where they do not: a
-replacement model that learnt from them, too, took shared words for a sign that nothing has changed
-(on pairs of five lives its average precision fell from .59 to .48).
+replacements.jsonl.gz and months.jsonl.gz train both models, questions.jsonl.gz the model of
+sentences alone. Its newer notes share no word with the older one where they replace it, and many
+words where they do not: a replacement model that learnt from them, too, took shared words for a sign
+that nothing has changed (on pairs of five lives its average precision fell from .59 to .48).
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-REPLACEMENTS, QUESTIONS = (
-    Path(__file__).with_name(f"{name}.jsonl.gz") for name in ("replacements", "questions")
+REPLACEMENTS, QUESTIONS, MONTHS = (
+    Path(__file__).with_name(f"{name}.jsonl.gz") for name in ("replacements", "questions", "months")
 )
+#: other notes of a month in a group
+OTHERS = 7
 LABELS = ("replaces", "extends", "other", "repeats", "maybe", "history")
 
 
@@ -40,11 +44,61 @@ class Group:
     questions: tuple[str, ...]
 
 
-def read_groups(*files: Path) -> list[Group]:
+@dataclass(frozen=True)
+class MonthNote:
+    """`outdates`, `unsure`: earlier notes of the month that no longer hold, and of which people
+    could argue; `questions`: answered by those, and now by this note.
+    """
+
+    text: str
+    outdates: frozenset[int]
+    unsure: frozenset[int]
+    questions: tuple[str, ...]
+
+
+def read_months(file: Path = MONTHS) -> list[list[MonthNote]]:
+    """Return the notes of each month; what a note outdates outdated earlier is among it."""
+    months = []
+    for row in _rows(file):
+        month = list[MonthNote]()
+        for note in row["notes"]:
+            outdates = set(note.get("out", ()))
+            outdates |= {earlier for at in tuple(outdates) for earlier in month[at].outdates}
+            unsure = frozenset(note.get("maybe_out", ())) - outdates
+            questions = tuple(note.get("q", ()))
+            month.append(MonthNote(text_of(note), frozenset(outdates), unsure, questions))
+        months.append(month)
+    return months
+
+
+def groups_of(months: Sequence[Sequence[MonthNote]]) -> list[Group]:
+    """Return a group for each change with questions: the note that it outdates last, itself, and the
+    notes of its month that stand around it and hold beside it.
+    """
+    groups = []
+    for month in months:
+        outdated = frozenset[int]().union(*(note.outdates for note in month))
+        for at, note in enumerate(month):
+            if not note.questions:
+                continue
+            left_out = {at, *note.outdates, *note.unsure}
+            left_out |= {later for later, other in enumerate(month) if at in other.outdates | other.unsure}
+            around = sorted(set(range(len(month))) - left_out - outdated, key=lambda other: abs(other - at))
+            newer = [Newer(note.text, "replaces", "")]
+            newer += [Newer(month[other].text, "other", "") for other in around[:OTHERS]]
+            groups.append(Group("", month[max(note.outdates)].text, tuple(newer), note.questions))
+    return groups
+
+
+def _rows(*files: Path) -> list[dict[str, Any]]:
     rows = list[dict[str, Any]]()
     for file in files:
         with gzip.open(file, "rt") as lines:
             rows += map(json.loads, lines)
+    return rows
+
+
+def read_groups(*files: Path) -> list[Group]:
     return [
         Group(
             row["d"],
@@ -52,7 +106,7 @@ def read_groups(*files: Path) -> list[Group]:
             tuple(Newer(text_of(note), note["r"], note.get("q", "")) for note in row["new"]),
             tuple(row["q"]),
         )
-        for row in rows
+        for row in _rows(*files)
     ]
 
 

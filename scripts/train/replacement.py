@@ -1,11 +1,11 @@
 """Train the replacement model of memory: it reads two notes and says whether the newer one replaces
 the older one.
 
-    python -m scripts.train.replacement --minilm FOLDER --out FOLDER [--epochs N] [--seed N]
+    python -m scripts.train.replacement --minilm FOLDER --out FOLDER [--resume FOLDER] [--epochs N] [--seed N]
 
 `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, from which training starts;
-`--out` gets the files of cortex/memory/find/newer/cortex_replacement. Needs torch beside Cortex;
-half an hour on two cores. The examples (replacements.jsonl.gz, see examples.py)
+`--out` gets the files of cortex/memory/find/newer/cortex_replacement; with `--resume` training goes
+on from such files. Needs torch beside Cortex; an hour on two cores. The examples (see examples.py)
 were written for it; their questions are not read.
 """
 
@@ -23,18 +23,23 @@ import torch
 from torch import nn
 
 from cortex.embedders.bert import WordPieces
+from cortex.embedders.sentences import Sentences
 from cortex.embedders.static import open_static
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, NOTE_TOKENS
-from scripts.train.bert import LAYERS, WIDTH, Encoder, export
-from scripts.train.examples import LABELS, REPLACEMENTS, read_groups
+from scripts.train.bert import LAYERS, WIDTH, Encoder, export, resume
+from scripts.train.examples import LABELS, REPLACEMENTS, read_groups, read_months
 
 REPLACES, OTHER = LABELS.index("replaces"), LABELS.index("other")
+#: label of a pair of which is known only that nothing is replaced
+HOLDS = -1
 PLACES = 2 * NOTE_TOKENS + 8
 #: weight of a pair of two newer notes that replace the same older one, where mostly the later one
 #: replaces the earlier; of a pair from two groups, which is near in words only
 TWO_NEWER, OTHER_GROUP = 0.5, 0.8
 #: notes of other groups per group, drawn from so many nearest
 DRAWN, NEAREST = 5, 12
+#: of a month: weight of a change; earlier notes that are read with each note, the nearest and drawn ones
+CHANGE, NEAREST_OF_MONTH, DRAWN_OF_MONTH = 2.0, 5, 1
 BATCH, RATE, SMOOTHING = 32, 1.2e-4, 0.03
 
 Tokens = list[int]
@@ -108,6 +113,36 @@ class Examples:
                     yield Pair(self._tokens[number][note], self._tokens[group][near], OTHER, OTHER_GROUP)
 
 
+class Months:
+    """Months, and of each of their notes the earlier ones, the nearest by meaning first."""
+
+    def __init__(self, pieces: WordPieces) -> None:
+        self._months, model = read_months(), Sentences()
+        self._near, self._tokens = list[list[list[int]]](), list[list[Tokens]]()
+        for month in self._months:
+            texts = [note.text for note in month]
+            vectors = model.embed(texts, "passage")
+            orders = [np.argsort(-vectors[:at] @ vectors[at]).tolist() for at in range(len(texts))]
+            self._near.append(orders)
+            self._tokens.append([pieces.read(text)[:NOTE_TOKENS] for text in texts])
+
+    def __len__(self) -> int:
+        return len(self._months)
+
+    def pairs(self, numbers: Sequence[int], draw: random.Random) -> Iterator[Pair]:
+        """Yield the changes of these months, and pairs of near notes of which both hold."""
+        for number in numbers:
+            tokens, outdated = self._tokens[number], set[int]()
+            for at, note in enumerate(self._months[number]):
+                yield from (Pair(tokens[old], tokens[at], REPLACES, CHANGE) for old in note.outdates)
+                left_out = note.outdates | note.unsure | outdated
+                near = [old for old in self._near[number][at] if old not in left_out]
+                further = near[NEAREST_OF_MONTH:]
+                drawn = draw.sample(further, min(DRAWN_OF_MONTH, len(further)))
+                yield from (Pair(tokens[old], tokens[at], HOLDS) for old in near[:NEAREST_OF_MONTH] + drawn)
+                outdated |= note.outdates
+
+
 def batches(pairs: Sequence[Pair], draw: random.Random) -> list[list[Pair]]:
     """Return batches of pairs of like length in a drawn order."""
     order = list(pairs)
@@ -134,11 +169,16 @@ def tensors(pairs: Sequence[Pair], pieces: WordPieces) -> tuple[torch.Tensor, to
     return tokens, kinds, mask
 
 
-def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, seed: int) -> None:
-    draw, test_count = random.Random(seed), len(examples) // 14
-    order = list(range(len(examples)))
-    draw.shuffle(order)
-    held_out = list(examples.pairs(order[:test_count], draw))
+def train(
+    reader: Reader, kinds: Sequence[Examples | Months], pieces: WordPieces, epochs: int, seed: int
+) -> None:
+    """Train on all but a fourteenth of each kind of examples, and print the figures of those."""
+    draw = random.Random(seed)
+    orders = [draw.sample(range(len(examples)), len(examples)) for examples in kinds]
+    held_out = [
+        list(examples.pairs(order[: len(order) // 14], draw))
+        for examples, order in zip(kinds, orders, strict=True)
+    ]
     decayed = [weight for weight in reader.parameters() if weight.dim() > 1]
     others = [weight for weight in reader.parameters() if weight.dim() == 1]
     optimizer = torch.optim.AdamW(
@@ -146,7 +186,12 @@ def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, s
     )
     step, steps = 0, 0
     for epoch in range(epochs):
-        parts = batches(list(examples.pairs(order[test_count:], draw)), draw)
+        pairs = [
+            pair
+            for examples, order in zip(kinds, orders, strict=True)
+            for pair in examples.pairs(order[len(order) // 14 :], draw)
+        ]
+        parts = batches(pairs, draw)
         steps = steps or epochs * len(parts)
         for part in parts:
             rate = RATE * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)
@@ -154,18 +199,26 @@ def train(reader: Reader, examples: Examples, pieces: WordPieces, epochs: int, s
                 group["lr"] = rate
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 scores = reader(*tensors(part, pieces))
-            losses = nn.functional.cross_entropy(
-                scores.float(),
-                torch.tensor([pair.label for pair in part]),
-                reduction="none",
-                label_smoothing=SMOOTHING,
-            )
             optimizer.zero_grad()
-            (losses * torch.tensor([pair.weight for pair in part])).mean().backward()
+            loss(scores.float(), part).backward()
             nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
             optimizer.step()
             step += 1
-        print(f"epoch {epoch + 1}: {evaluate(reader, held_out, pieces)}", flush=True)
+        print(f"epoch {epoch + 1}: {[evaluate(reader, pairs, pieces) for pairs in held_out]}", flush=True)
+
+
+def loss(scores: torch.Tensor, pairs: Sequence[Pair]) -> torch.Tensor:
+    """Return the mean of the weighted losses; a pair that HOLDS may have any label but one."""
+    labels = torch.tensor([pair.label for pair in pairs])
+    holds = labels == HOLDS
+    losses = nn.functional.cross_entropy(
+        scores, labels.masked_fill(holds, OTHER), reduction="none", label_smoothing=SMOOTHING
+    )
+    replaces = scores.softmax(1)[:, REPLACES]
+    not_replaced = -torch.log1p(-replaces.clamp(max=1 - 1e-6))
+    weights = torch.tensor([pair.weight for pair in pairs])
+    result: torch.Tensor = (torch.where(holds, not_replaced, losses) * weights).mean()
+    return result
 
 
 def evaluate(reader: Reader, pairs: Sequence[Pair], pieces: WordPieces) -> str:
@@ -186,6 +239,7 @@ def main() -> None:
     )
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--resume", type=Path, metavar="FOLDER")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -193,7 +247,9 @@ def main() -> None:
     words = json.loads((MODEL_DIR / "vocab.json").read_text())
     pieces = WordPieces(words)
     reader = Reader(options.minilm, words)
-    train(reader, Examples(pieces), pieces, options.epochs, options.seed)
+    if options.resume:
+        resume(reader, options.resume, {"labels": reader.labels})
+    train(reader, [Examples(pieces), Months(pieces)], pieces, options.epochs, options.seed)
     export("cortex-replacement", reader, words, options.out, {"labels": reader.labels})
 
 

@@ -41,7 +41,7 @@ from scripts.train.bert import (
     resume,
     tokens_of,
 )
-from scripts.train.examples import QUESTIONS, REPLACEMENTS, read_groups
+from scripts.train.examples import QUESTIONS, REPLACEMENTS, groups_of, read_groups, read_months
 from scripts.train.questions import Lessons, Sentences, teach_questions
 from scripts.train.sources import Source, git, read_excluded, read_list
 
@@ -111,6 +111,7 @@ def read_notes() -> list[str]:
     for group in read_groups(REPLACEMENTS, QUESTIONS):
         texts |= {group.older, *group.questions}
         texts |= {text for note in group.newer for text in (note.text, note.question)}
+    texts |= {text for month in read_months() for note in month for text in (note.text, *note.questions)}
     return sorted(texts - {""})
 
 
@@ -207,7 +208,7 @@ def main() -> None:
     else:
         train(student, rows, taught, options.steps, draw)
     order = sorted(range(LEFT_OUT, len(rows)), key=lambda at: len(rows[at]))
-    lessons = Lessons(read_groups(REPLACEMENTS, QUESTIONS), words)
+    lessons = Lessons([*read_groups(REPLACEMENTS, QUESTIONS), *groups_of(read_months())], words)
     sentences = Sentences([rows[at] for at in order], taught[order])
     teach_questions(student, lessons, sentences, options.epochs, draw)
     export("cortex-sentences", student, words, options.out, {}, dimensions=WIDTH)

@@ -147,17 +147,16 @@ def test_a_correction_of_something_else_is_no_contradiction_unless_somebody_said
     ("older", "newer"),
     [
         ("Ilse likes feedback drawn on the picture, not written", "Draw your feedback onto Ilse's picture rather than writing it"),
-        ("The match server ticks 30 times a second", "Back to 30 ticks a second on the match server: 60 was too costly"),
     ],
 )  # fmt: skip
-def test_two_notes_that_say_the_same_with_a_word_of_change_are_one_line(older, newer):
+def test_two_notes_that_say_the_same_are_one_line(older, newer):
     changes = judged(older, newer, detection="", kind="preference")
     assert (changes.disputes, len(changes.outdated)) == ([], 1)
-    raised = "The match server was raised to 60 ticks a second for the test of the duel mode"
-    assert judged(raised, "Back to 30 ticks a second on the match server: 60 was too costly").disputes
 
 
 def test_a_change_that_no_word_shows_is_a_contradiction_if_the_model_read_it():
     sides = "42 kinds of fish", "Scope knife: the fish go from forty-two to 28"
     assert judged(*sides, detection="", kind="goal").disputes == []
     assert judged(*sides, detection="", kind="goal", likelihood=0.9).disputes == [(1, 2)]
+    sure = judged(*sides, detection="", kind="goal", likelihood=0.96)
+    assert (sure.disputes, sure.outdated, set(sure.was)) == ([], {1}, {2})

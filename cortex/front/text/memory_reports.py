@@ -49,7 +49,7 @@ def draw_imported(page: Page, answer: Answer) -> None:
         ("known", "known already"),
         ("merged", "merged with an existing note"),
         ("forgotten", "forgotten for good and left out"),
-        ("proposed", "candidates, for another version is stored"),
+        ("proposed", "in another version than stored: `cortex memory candidates`"),
     )
     page.add(", ".join((new, *(f"{answer[name]} {label}" for name, label in others if answer[name]))) + ".")
     for refusal in answer["refused"]:

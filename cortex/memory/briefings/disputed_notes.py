@@ -7,16 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from cortex.memory.find.newer.changes import KINDS, compare
-from cortex.memory.find.newer.statements import statement_of, stems
+from cortex.memory.find.newer.changes import KINDS, replaces
+from cortex.memory.find.newer.statements import stems
 from cortex.memory.note import Edge, Note
 
-#: likelihood, as the replacement model read two notes, from which on a briefing shows both sides
-REPLACES = 0.9
+#: likelihood, as the replacement model read two notes, from which on a briefing shows both sides;
+#: from which on it has the newer one with what it was
+REPLACES, SURELY_REPLACES = 0.9, 0.95
 #: kinds of routine
 ROUTINE = ("event", "observation")
 #: detection of an edge that an agent or a person made
 MANUAL = "manual"
+#: verbs by which somebody states or repeats a wish
+_REPORTING = stems(
+    "asks wants says tells reminds repeats notices confirms checks praises finds please prefer"
+)
 _DIGITS = re.compile(r"\d+")
 
 
@@ -55,8 +60,7 @@ def changes_among(
                 continue
             relation = _relation(newer, older, likelihood)
             if relation == "repeats" and {*pair} <= listed:
-                says_more = newer.kind in KINDS and len(stems(newer.title)) > len(stems(older.title))
-                changes.outdated.add(pair[0] if says_more else pair[1])
+                changes.outdated.add(newer.number)
             elif relation == "repeats" or newer.kind not in KINDS:
                 continue
             elif relation == "outdates":
@@ -83,20 +87,18 @@ def _known_disputes(
 
 
 def _relation(newer: Note, older: Note, likelihood: Callable[[Note, Note], float]) -> str:
-    """As `compare`, with what the replacement model read, but for notes of a series. Two notes that
-    rule out the same, or that give the same number where the newer one rules out another, repeat
-    each other.
+    """How a newer note stands to an older one: "outdates" if somebody said so or the replacement
+    model is sure, "disputes" if it finds so, but for notes of a series, "repeats" if it says
+    nothing else, "" otherwise.
     """
-    relation = compare(newer, older)
-    if relation == "disputes":
-        now, then = statement_of(newer), statement_of(older)
-        numbers = {number for number, _ in then.measures}
-        ends_another = any(stem.isdigit() for stem in now.ended) and numbers <= now.words - now.ended
-        if now.ended & then.ended or (numbers and ends_another):
-            return "repeats"
-    if not relation and _form(newer) != _form(older) and likelihood(older, newer) >= REPLACES:
-        return "disputes"
-    return relation
+    if replaces(newer, older):
+        return "outdates"
+    read = likelihood(older, newer) if _form(newer) != _form(older) else 0.0
+    if read >= REPLACES:
+        return "outdates" if read >= SURELY_REPLACES else "disputes"
+    new, old = stems(newer.title) - _REPORTING, stems(older.title)
+    has_same_numbers = set(_DIGITS.findall(newer.title)) == set(_DIGITS.findall(older.title))
+    return "repeats" if len(new) > 1 and new <= old and has_same_numbers else ""
 
 
 def _age(note: Note) -> tuple[int, int]:

@@ -327,13 +327,13 @@ class Memory:
         """
         mask, branches = self.catalog.mask(selection, past_notes), selection.elsewhere[1]
         newer = NewerNotes(self, [hit.note for hit in hits], mask, query, branches, past_notes)
-        arrangement = arrange(newer.notes, query, is_rare=self.words.is_rare, branches=branches)
+        arrangement = arrange(newer.notes, branches)
         for pair in newer.replaced:
             arrangement.put_before(*pair)
         by_number = {hit.note.number: hit for hit in hits}
         rows, score = list[RecalledNote](), 0.0
         for note in (newer.notes[at] for at in arrangement.order):
-            older = [*arrangement.disagrees.get(note.number, ()), *newer.outdated.get(note.number, ())]
+            older = newer.outdated.get(note.number, ())
             hit = by_number.get(note.number) or RecalledNote(note, score, {"newer": score})
             rows.append(
                 replace(

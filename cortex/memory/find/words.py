@@ -39,8 +39,6 @@ FIELDS = {"all": 1.0, "title": 0.6}
 #: words of a query with a bit, the rarest: tantivy's scores are float32, with 24 bits; notes with
 #: bits, those with the rarest words
 BIT_WORDS, BIT_NOTES = 24, 1_000
-#: share of all notes, and number of notes, up to which a word is rare
-RARE_SHARE, RARE_NOTES = 0.015, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +279,6 @@ class Words:
         rarity = {word: self._rarity("all", word) for word in words}
         in_notes = sum(weight for word, weight in rarity.items() if self._holding("all", word))
         return in_notes / (sum(rarity.values()) or 1.0)
-
-    def is_rare(self, word: str) -> bool:
-        """Whether few notes contain the word."""
-        count = self._searcher.num_docs + len(self._tail)
-        return self._holding("all", word) <= max(RARE_NOTES, RARE_SHARE * count)
 
     def rarity_share(self, word: str) -> float:
         """The weight of a word, 1 for the rarest possible. Fewer notes than FEWEST count as so

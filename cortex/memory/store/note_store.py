@@ -21,7 +21,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.files.bulk_import import Intake, merge_notes, take_in, take_out
 from cortex.memory.files.exchange import ArrivingRecord, Record
 from cortex.memory.find.catalog import Outline
-from cortex.memory.find.newer.statements import statement_of, stems
+from cortex.memory.find.newer.statements import BODY_CHARS, stems
 from cortex.memory.note import (
     BRANCH,
     COMMIT,
@@ -528,8 +528,12 @@ def _of_topic(records: Records, note: Note) -> list[Note]:
 def _continues(newer: Note, older: Note) -> bool:
     """Whether two notes of a topic share another word; a stranger's continues none."""
     return newer.source.trust in ("user", "agent") and bool(
-        (statement_of(newer).words & statement_of(older).words) - stems(newer.topic)
+        (_stems_of(newer) & _stems_of(older)) - stems(newer.topic)
     )
+
+
+def _stems_of(note: Note) -> frozenset[str]:
+    return stems(f"{note.title}. {note.body[:BODY_CHARS]}")
 
 
 def _close(records: Records, references: Sequence[str | int], heir: Note) -> list[int]:

@@ -28,7 +28,7 @@ LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 6
 READ, NEAREST = 60, 12
 #: likelihood by words and meaning from which on the replacement model reads an older note when one
 #: is stored, and at most so many
-PROPOSED, READ_EACH = 0.002, 4
+PROPOSED, READ_EACH = 0.002, 6
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
@@ -38,8 +38,8 @@ SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 #: likelihood from which on the answer says that a note may be outdated
 OUTDATED = 0.1
 #: likelihood and log-odds of the replacement model from which on the newer note precedes the first
-#: hit, if it does not end another value: one of the two must be sure
-REPLACED = ((0.4, 0.25), (0.65, -0.1))
+#: hit: one of the two must be sure
+REPLACED = ((0.3, 0.4), (0.6, 0.1))
 
 Pairs = list[tuple[int, int]]
 
@@ -205,10 +205,9 @@ class NewerNotes:
         """The pairs of `replaced`."""
         of_first = [at for at, (old, _) in enumerate(pairs) if not old]
         first = {name: part[of_first] for name, part in features.items()}
-        is_other_end = (first["ends"] > 0) & (first["ends_shared"] == 0)
         values, read = likely(first, is_first=True), first["read"]
-        is_told = np.any([(values >= least) & (read >= odds) for least, odds in REPLACED], axis=0)
-        surely = is_told & ~is_other_end
+        surely = np.any([(values >= least) & (read >= odds) for least, odds in REPLACED], axis=0)
+        surely &= first["number_lost"] == 0  # a note of a series is asked for by its number
         newer = [
             notes[pairs[at][1]] for at, is_sure in zip(of_first, surely.tolist(), strict=True) if is_sure
         ]

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from cortex.memory.find.newer.statements import BODY_CHARS, ended_values
+from cortex.memory.find.newer.statements import BODY_CHARS
 from cortex.memory.note import Note
 from cortex.memory.text import question_words
 from cortex.system.arrays import Array
@@ -26,88 +26,71 @@ SHORT_AGE = 0.6
 DAY_MS = 86_400_000
 #: log-odds of the replacement model that count as 1
 SURE_ODDS = 5.0
-#: kinds of notes that mostly report what happened
-_REPORTS = frozenset(("event", "observation"))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b")
 
 #: feature of two notes → its weight, before the replacement model reads them. likeness: of meaning;
 #: of_older, of_newer: shared stems, as a share of either by rarity; rarest: the rarest shared stem;
-#: reports: the newer one is a report; ends: the newer one says that something is no longer so;
-#: ends_shared: something that the older one names
 PROPOSED = {
-    "likeness": 8.97,
-    "of_older": 5.07,
-    "of_newer": -8.62,
-    "rarest": 5.19,
-    "reports": 0.79,
-    "ends": -1.39,
-    "ends_shared": 2.01,
+    "likeness": 9.3,
+    "of_older": 4.62,
+    "of_newer": -8.49,
+    "rarest": 4.96,
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 6.19,
-    "of_older": 4.31,
-    "of_newer": -7.28,
-    "rarest": 8.35,
-    "reports": 0.37,
-    "ends": -1.48,
-    "ends_shared": 1.76,
-    "read": 2.05,
+    "likeness": 5.27,
+    "of_older": 2.29,
+    "of_newer": -3.22,
+    "rarest": 3.83,
+    "read": 2.77,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 1.7,
-    "of_older": 2.2,
-    "of_newer": -7.0,
-    "rarest": 1.94,
-    "reports": 0.18,
-    "ends": -1.11,
-    "ends_shared": 1.26,
-    "age": 7.98,
-    "near": 6.09,
-    "kept": 4.03,
-    "lost": 2.52,
-    "value": 2.54,
-    "number_lost": -0.69,
-    "read": 1.92,
+    "likeness": 1.62,
+    "of_older": 0.66,
+    "of_newer": -4.49,
+    "rarest": 1.36,
+    "age": 7.3,
+    "near": 6.01,
+    "kept": 3.94,
+    "lost": 2.67,
+    "value": 2.13,
+    "number_lost": -0.39,
+    "read": 2.34,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": 1.69,
-    "of_older": 4.77,
-    "of_newer": -8.68,
-    "rarest": 1.31,
-    "reports": 0.07,
-    "ends": -1.09,
-    "ends_shared": 1.28,
-    "age": 7.17,
-    "near": 5.37,
-    "kept": 1.1,
-    "lost": -0.07,
-    "value": 2.23,
-    "number_lost": -1.86,
-    "read": 2.18,
+    "likeness": 2.02,
+    "of_older": 2.82,
+    "of_newer": -4.67,
+    "rarest": 1.1,
+    "age": 6.38,
+    "near": 4.87,
+    "kept": 0.55,
+    "lost": -0.12,
+    "value": 1.51,
+    "number_lost": -1.33,
+    "read": 2.43,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -11.0, -11.32, -15.82, -12.24
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -10.64, -7.76, -14.73, -11.36
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The stems of a text, its numbers, and the stems of values that it says are no longer so."""
+    """The stems of a text, and its numbers."""
 
     words: frozenset[str]
     numbers: frozenset[str]
-    ended: frozenset[str]
 
 
 @lru_cache(4_096)
 def reading_of(text: str) -> Reading:
     words = question_words(text) if text.strip() else ()
-    return Reading(frozenset(words), frozenset(_NUMBER.findall(text.lower())), ended_values(text))
+    return Reading(frozenset(words), frozenset(_NUMBER.findall(text.lower())))
 
 
 def text_of(note: Note) -> str:
@@ -150,10 +133,9 @@ def features_of(  # noqa: PLR0917
     readings, of_question = [reading_of(text_of(note)) for note in notes], reading_of(question)
     at = {stem: place for place, stem in enumerate(sorted(frozenset().union(*(r.words for r in readings))))}
     weights = np.array([rarity(stem) for stem in at])
-    has, ended = np.zeros((len(notes), len(at)), bool), np.zeros((len(notes), len(at)), bool)
+    has = np.zeros((len(notes), len(at)), bool)
     for row, reading in enumerate(readings):
         has[row, [at[stem] for stem in reading.words]] = True
-        ended[row, [at[stem] for stem in reading.ended if stem in at]] = True
     older, newer = np.array(pairs, np.int64).reshape(-1, 2).T
     shared, totals = has[older] & has[newer], has @ weights
     weight = shared @ weights
@@ -162,9 +144,6 @@ def features_of(  # noqa: PLR0917
         "of_older": weight / np.maximum(totals[older], 1e-9),
         "of_newer": weight / np.maximum(totals[newer], 1e-9),
         "rarest": (shared * weights).max(axis=1, initial=0.0),
-        "reports": np.array([note.kind in _REPORTS for note in notes], float)[newer],
-        "ends": np.array([bool(reading.ended) for reading in readings], float)[newer],
-        "ends_shared": (ended[newer] & has[older]).any(axis=1).astype(float),
     }
     if near is None:
         return features
