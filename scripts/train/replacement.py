@@ -1,7 +1,8 @@
 """Train the replacement model of memory: it reads two notes and says whether the newer one replaces
 the older one.
 
-    python -m scripts.train.replacement --minilm FOLDER --out FOLDER [--resume FOLDER] [--epochs N] [--seed N]
+    python -m scripts.train.replacement --minilm FOLDER --out FOLDER [--resume FOLDER]
+        [--epochs N] [--seed N]
 
 `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`, from which training starts;
 `--out` gets the files of cortex/memory/find/newer/cortex_replacement; with `--resume` training goes
@@ -38,7 +39,8 @@ PLACES = 2 * NOTE_TOKENS + 8
 TWO_NEWER, OTHER_GROUP = 0.5, 0.8
 #: notes of other groups per group, drawn from so many nearest
 DRAWN, NEAREST = 5, 12
-#: of a month: weight of a change; earlier notes that are read with each note, the nearest and drawn ones
+#: of a month: weight of a change; earlier notes that are read with each note, the nearest ones and
+#: drawn ones
 CHANGE, NEAREST_OF_MONTH, DRAWN_OF_MONTH = 2.0, 5, 1
 BATCH, RATE, SMOOTHING = 32, 1.2e-4, 0.03
 

@@ -20,7 +20,7 @@ ROUTINE = ("event", "observation")
 MANUAL = "manual"
 #: verbs by which somebody states or repeats a wish
 _REPORTING = stems(
-    "asks wants says tells reminds repeats notices confirms checks praises finds please prefer"
+    "asks wants says tells reminds repeats notices confirms checks praises finds please prefer onto rather every"
 )
 _DIGITS = re.compile(r"\d+")
 
