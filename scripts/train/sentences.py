@@ -12,7 +12,7 @@ git folder for each line of sentence_repositories.tsv (`<owner>+<name>`), none o
 It learns the teacher's vectors of sentences of commit messages, of documents, of the notes and
 questions written for the models of memory, and of questions made of pieces of them; then which of
 the notes answer a question, mostly in other words. `--resume` goes on from the weights in FOLDER,
-without the first part: so the ones in Cortex were made, from those of git a5c46a43.
+without the first part: so the ones in Cortex were made, as MODEL_CARD.md beside them tells.
 """
 
 from __future__ import annotations

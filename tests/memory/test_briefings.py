@@ -144,7 +144,7 @@ def test_a_correction_of_something_else_is_no_contradiction_unless_somebody_said
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        ("Ilse likes feedback drawn on the picture, not written", "Draw your feedback onto Ilse's picture rather than writing it"),
+        ("Ilse likes feedback on paper, not in the chat", "Please give Ilse feedback on paper rather than in the chat"),
     ],
 )  # fmt: skip
 def test_two_notes_that_say_the_same_are_one_line(older, newer):

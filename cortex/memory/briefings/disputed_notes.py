@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from cortex.memory.find.newer.changes import KINDS, replaces
-from cortex.memory.find.newer.statements import stems
 from cortex.memory.note import Edge, Note
+from cortex.memory.text import question_words
 
 #: likelihood, as the replacement model read two notes, from which on a briefing shows both sides;
 #: from which on it has the newer one with what it was
@@ -19,8 +19,10 @@ ROUTINE = ("event", "observation")
 #: detection of an edge that an agent or a person made
 MANUAL = "manual"
 #: verbs by which somebody states or repeats a wish
-_REPORTING = stems(
-    "asks wants says tells reminds repeats notices confirms checks praises finds please prefer onto rather every"
+_REPORTING = frozenset(
+    question_words(
+        "asks wants says tells reminds repeats notices confirms checks praises finds please prefer onto rather every"
+    )
 )
 _DIGITS = re.compile(r"\d+")
 
@@ -96,7 +98,7 @@ def _relation(newer: Note, older: Note, likelihood: Callable[[Note, Note], float
     read = likelihood(older, newer) if _form(newer) != _form(older) else 0.0
     if read >= REPLACES:
         return "outdates" if read >= SURELY_REPLACES else "disputes"
-    new, old = stems(newer.title) - _REPORTING, stems(older.title)
+    new, old = set(question_words(newer.title)) - _REPORTING, set(question_words(older.title))
     has_same_numbers = set(_DIGITS.findall(newer.title)) == set(_DIGITS.findall(older.title))
     return "repeats" if len(new) > 1 and new <= old and has_same_numbers else ""
 

@@ -11,7 +11,6 @@ from cortex.memory.checks import warnings_of
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.newer.changes import TELLING
 from cortex.memory.find.newer.newer_notes import replaceable
-from cortex.memory.find.newer.statements import stems
 from cortex.memory.library.view import View
 from cortex.memory.note import (
     AGENTS,
@@ -28,6 +27,7 @@ from cortex.memory.note import (
 from cortex.memory.store.erasure import erase_in_copies
 from cortex.memory.store.note_store import Written
 from cortex.memory.store.sealed import opener
+from cortex.memory.text import question_words
 from cortex.memory.times import format_age, read_moment
 from cortex.memory.transcripts.formats import spool, spool_reader
 from cortex.memory.transcripts.proposing.handover import KIND as HANDOVER
@@ -155,7 +155,7 @@ class Writing(View):
     def _differ(self, stored: Note, incoming: Note) -> bool:
         """Whether two notes of one title have nothing else in common."""
         bodies = [stored.body.strip(), incoming.body.strip()]
-        if not all(bodies) or jaccard(stems(bodies[0]), stems(bodies[1])) >= SAME_STEMS:
+        if not all(bodies) or jaccard(*(set(question_words(body)) for body in bodies)) >= SAME_STEMS:
             return False
         return self.memory.vectors.likeness(*bodies) < SAME_COSINE
 

@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from cortex.memory.find.newer.statements import BODY_CHARS
 from cortex.memory.note import Note
 from cortex.memory.text import question_words
 from cortex.system.arrays import Array
@@ -24,6 +23,8 @@ SURE_DEVIATIONS, LONG_DAYS = 6.0, 60.0
 #: age of two notes of the same ten days: a correction comes within a minute, too
 SHORT_AGE = 0.6
 DAY_MS = 86_400_000
+#: characters of a body that are read: the change is at the start
+BODY_CHARS = 400
 #: log-odds of the replacement model that count as 1
 SURE_ODDS = 5.0
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b")
