@@ -152,6 +152,29 @@ def test_two_notes_that_say_the_same_are_one_line(older, newer):
     assert (changes.disputes, len(changes.outdated)) == ([], 1)
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Do not deploy on Fridays", "Deploy on Fridays"),
+        ("Never run migrations before deploying the API", "Run migrations before deploying the API"),
+        ("The cache isn't shared by the workers", "The cache is shared by the workers"),
+    ],
+)
+def test_a_note_without_the_denial_of_an_older_one_repeats_nothing(older, newer):
+    assert judged(older, newer, detection="", kind="preference").outdated == set()
+
+
+def test_a_value_that_is_true_again_is_left():
+    titles = "Deploys go out on Friday", "Deploys go out on Monday", "Deploys go out on Friday again"
+    notes = {at: Note(title, kind="fact", number=at, created_at=at) for at, title in enumerate(titles, 1)}
+    for last in (0.97, 0.0):
+        read = {(1, 2): 0.98, (2, 3): last}
+        changes = changes_among(
+            notes, {1, 2, 3}, [], lambda older, newer, read=read: read.get((older.number, newer.number), 0.0)
+        )
+        assert changes.outdated == ({1, 2} if last else {1})
+
+
 def test_a_change_that_no_word_shows_is_a_contradiction_if_the_model_read_it():
     sides = "42 kinds of fish", "Scope knife: the fish go from forty-two to 28"
     assert judged(*sides, detection="", kind="goal").disputes == []

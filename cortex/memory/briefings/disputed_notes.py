@@ -24,6 +24,13 @@ _REPORTING = frozenset(
         "asks wants says tells reminds repeats notices confirms checks praises finds please prefer onto rather every"
     )
 )
+#: words that deny what a note says, with the beginnings of short forms ("don't")
+_DENYING = frozenset(
+    question_words(
+        "no not never nobody none nothing nor without cannot unless except rather instead "
+        "ain aren couldn didn doesn don hadn hasn haven isn mustn needn shouldn wasn weren won wouldn"
+    )
+)
 _DIGITS = re.compile(r"\d+")
 
 
@@ -62,7 +69,8 @@ def changes_among(
                 continue
             relation = _relation(newer, older, likelihood)
             if relation == "repeats" and {*pair} <= listed:
-                changes.outdated.add(newer.number)
+                if older.number not in changes.outdated:  # else it is so again
+                    changes.outdated.add(newer.number)
             elif relation == "repeats" or newer.kind not in KINDS:
                 continue
             elif relation == "outdates":
@@ -98,9 +106,11 @@ def _relation(newer: Note, older: Note, likelihood: Callable[[Note, Note], float
     read = likelihood(older, newer) if _form(newer) != _form(older) else 0.0
     if read >= REPLACES:
         return "outdates" if read >= SURELY_REPLACES else "disputes"
-    new, old = set(question_words(newer.title)) - _REPORTING, set(question_words(older.title))
+    words, old = set(question_words(newer.title)), set(question_words(older.title))
+    new, denies_as_before = words - _REPORTING, bool(words & _DENYING) or not old & _DENYING
     has_same_numbers = set(_DIGITS.findall(newer.title)) == set(_DIGITS.findall(older.title))
-    return "repeats" if len(new) > 1 and new <= old and has_same_numbers else ""
+    is_part = len(new) > 1 and new <= old and has_same_numbers
+    return "repeats" if is_part and denies_as_before else ""
 
 
 def _age(note: Note) -> tuple[int, int]:
