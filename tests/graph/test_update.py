@@ -242,6 +242,15 @@ def test_facts_that_were_set_aside_give_the_same_graph(tmp_path, monkeypatch):
     assert graph(config) == fresh(config, tmp_path / "again")
 
 
+def test_a_long_run_keeps_few_files_of_facts_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(graph_shards, "PART_BYTES", 1)
+    fresh_facts = FreshFacts(tmp_path)
+    for number in range(1_000):
+        fresh_facts.add(msgspec.msgpack.encode({f"{number:03d}.py": None}))
+    assert len(fresh_facts._parts) < 200
+    assert len(fresh_facts.take()) == 1_000
+
+
 def test_ids_are_unique_also_for_files_that_differ_in_their_ending(config):
     (config.root / "python/shop/main.go").write_text("package shop\n\nfunc main() {}\n")
     GraphStore(config).update(entries(config.root), {})

@@ -37,8 +37,9 @@ STATE = "state.msgpack"
 #: the file of the structural edges, there, while other processes write the shards
 STRUCTURAL = "structural.msgpack"
 STEM = "code-graph"
-#: bytes of fresh facts that are set aside together
-PART_BYTES = 4 << 20
+#: bytes of fresh facts that are set aside together, at least, and at least this share of those
+#: before: each part keeps a file open
+PART_BYTES, PART_SHARE = 4 << 20, 1 / 32
 
 _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
 _FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
@@ -83,13 +84,13 @@ class FreshFacts:
         self._folder = folder / FACTS
         self._parts: list[mmap.mmap | memoryview] = []
         self._recent: list[msgspec.Raw] = []
-        self._recent_bytes = 0
+        self._recent_bytes, self._bytes = 0, 0
 
     def add(self, encoded: bytes) -> None:
         """Add facts by path, None for a file without facts."""
         self._recent.append(msgspec.Raw(encoded))
         self._recent_bytes += len(encoded)
-        if self._recent_bytes >= PART_BYTES:
+        if self._recent_bytes >= max(PART_BYTES, PART_SHARE * self._bytes):
             self._end_part()
 
     def take(self) -> dict[str, Packed | None]:
@@ -104,7 +105,7 @@ class FreshFacts:
 
     def _end_part(self) -> None:
         raw = msgspec.msgpack.encode(self._recent)
-        self._recent, self._recent_bytes = [], 0
+        self._recent, self._recent_bytes, self._bytes = [], 0, self._bytes + len(raw)
         with contextlib.suppress(OSError):  # the facts then stay in memory
             files.make_folder(self._folder)
         self._parts.append(allocator.put_aside(self._folder, memoryview(raw)))
