@@ -234,8 +234,9 @@ class WatcherWorker:
         if not self.published_at:
             return
         quiet_s = now - self.published_at
-        is_due = quiet_s >= QUIET_S or (self._growth.is_large() and self.builder.awaits_graph())
-        if is_due and not self._has_released:
+        if not self._has_released and (
+            quiet_s >= QUIET_S or (self._growth.is_large() and self.builder.awaits_graph())
+        ):
             self._has_released = True
             with self._timed_work():
                 self.builder.release()
