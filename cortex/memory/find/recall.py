@@ -339,7 +339,7 @@ class Memory:
                 replace(
                     hit,
                     newer=arrangement.newer.get(note.number, 0),
-                    disagrees=tuple(n for n in dict.fromkeys(older) if n not in arrangement.newer),
+                    disagrees=tuple(n for n in older if n not in arrangement.newer),
                 )
             )
             score = hit.score * HEIR_SHARE

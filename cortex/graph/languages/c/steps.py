@@ -157,9 +157,9 @@ def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
         return None
     calls.targets.narrowed = True
     kinds = {calls.project.definition(ref).kind for ref in refs}
-    is_function = kinds <= {"function", "type"}
+    have_no_members = kinds <= {"function", "type"}
     taken = calls.targets.overloads.may_take(refs, reference, CERTAIN)
-    return iter(()) if is_function and not taken else None
+    return iter(()) if have_no_members and not taken else None
 
 
 def plain_type(text: str) -> str:

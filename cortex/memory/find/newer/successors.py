@@ -30,7 +30,7 @@ SURE_ODDS = 5.0
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b")
 
 #: feature of two notes → its weight, before the replacement model reads them. likeness: of meaning;
-#: of_older, of_newer: shared stems, as a share of either by rarity; rarest: the rarest shared stem;
+#: of_older, of_newer: shared stems, as a share of either by rarity; rarest: the rarest shared stem
 PROPOSED = {
     "likeness": 9.3,
     "of_older": 4.62,
