@@ -102,6 +102,14 @@ def test_notes_of_a_topic_without_a_common_word_stay_and_are_asked_about(library
     assert library.node(first["number"])["state"] == "active"
 
 
+def test_a_word_that_notes_of_a_topic_share_far_below_their_titles_closes_neither(library):
+    background = "The office in Bergen has its own calendar and canteen. " * 10
+    first = library.store("Thursdays after lunch", f"{background}A ferry is late.", topic="release day")
+    second = library.store("The train leaves at nine", "By ferry it takes two hours.", topic="release day")
+    assert "closed" not in second
+    assert library.node(first["number"])["state"] == "active"
+
+
 def test_a_note_of_another_topic_is_not_merged_by_its_title(library):
     release_note = library.store("The limit is twenty", topic="calls a second")
     other = library.store("The limit is twenty", topic="passengers")

@@ -21,6 +21,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.files.bulk_import import Intake, merge_notes, take_in, take_out
 from cortex.memory.files.exchange import ArrivingRecord, Record
 from cortex.memory.find.catalog import Outline
+from cortex.memory.find.newer.successors import reading_of, text_of
 from cortex.memory.note import (
     BRANCH,
     COMMIT,
@@ -42,7 +43,6 @@ from cortex.memory.store.rows import edge_of, note_of_revision
 from cortex.memory.store.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.store.undo import undo
 from cortex.memory.team.postgresql import Server
-from cortex.memory.text import question_words
 from cortex.memory.times import just_now
 from cortex.system.errors import BadRequest, NotFound, TooLarge
 from cortex.terms.text.secrets import remove_secrets, remove_secrets_in
@@ -528,12 +528,8 @@ def _of_topic(records: Records, note: Note) -> list[Note]:
 def _continues(newer: Note, older: Note) -> bool:
     """Whether two notes of a topic share another word; a stranger's continues none."""
     return newer.source.trust in ("user", "agent") and bool(
-        _words_of(newer) & _words_of(older) - set(question_words(newer.topic))
+        (reading_of(text_of(newer)).words & reading_of(text_of(older)).words) - reading_of(newer.topic).words
     )
-
-
-def _words_of(note: Note) -> set[str]:
-    return set(question_words(f"{note.title} {note.body}"))
 
 
 def _close(records: Records, references: Sequence[str | int], heir: Note) -> list[int]:
