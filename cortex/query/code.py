@@ -1,22 +1,18 @@
 """Queries typed as the code or the line to find: `TODO: fix`, `a->b`, `x == y`, `save(`, and quoted
 `"save(self)"`.
 
-Pure. Queries that the language can parse keep their meaning; this module only decides whether the
-literal text is tried first, or in place of an error.
+Pure. Queries that the language can parse keep their meaning; parse.py tries the literal text first,
+or in place of an error.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from cortex.query.leaf import literal
-from cortex.query.parse import Parsed, parse
 from cortex.query.tree import DEFAULT_FIELD, FIELDS, OTHER_NAMES, And, Node, Phrase, Regex, Term, conjoin
-from cortex.system.errors import BadRequest
-from ipc.messages import MatchType
 
 #: letters of a text that is searched literally; longer ones are pasted, and searched by words
 LITERAL_CHARS_MAX = 300
@@ -39,61 +35,32 @@ _CODE = re.compile(
 )
 #: a qualified name or a path with backslashes: a file may write its parts on several lines, as PHP
 #: writes a name space and a class
-_QUALIFIED = re.compile(r"\\?\w+(?:\\\w+)+(?:(?:->|::)\w+)?(?:\(\))?|\w+(?:::\w+){2,}|\w+(?:\.\w+){2,}")
-_PATH = re.compile(r"(?:\w+[\\/])+[\w.-]+\.[A-Za-z]\w{0,7}")
+QUALIFIED = re.compile(r"\\?\w+(?:\\\w+)+(?:(?:->|::)\w+)?(?:\(\))?|\w+(?:::\w+){2,}|\w+(?:\.\w+){2,}")
+FILE_PATH = re.compile(r"(?:\w+[\\/])+[\w.-]+\.[A-Za-z]\w{0,7}")
 #: punctuation in a quoted text that a phrase of words would ignore
 _POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")
 
 
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """A query's meanings: `first`; `otherwise` if it finds nothing; `note` on a literal `first`."""
+class QuotedCode(NamedTuple):
+    """A query whose quoted pieces of code are literal texts, and those `texts` for a sentence."""
 
-    first: Parsed
-    otherwise: Parsed | None = None
-    note: str = ""
+    node: Node
+    texts: str
 
 
-def read_query(query: str, match_type: MatchType | None = None) -> Readings:
-    """Return the meanings of a query.
-
-    Raises BadRequest as `parse`, unless the text can be searched literally: it has an unknown name
-    before a colon, and no other sign of the query language.
+def find_quoted_code(node: Node) -> QuotedCode | None:
+    """Return the query with its required phrases with punctuation as literal texts; None without
+    such phrases.
     """
-    text = query.strip()
-    try:
-        parsed = parse(query, match_type)
-    except BadRequest:
-        name = _foreign_name(text)
-        if not name:
-            raise
-        note = f"Read as the literal text `{text}`: `{name}:` is no field."
-        return Readings(_as_literal(text), _word_query(text), note)
-    if match_type not in (None, "exact"):
-        return Readings(parsed)
-    if _is_code(text, parsed.node):
-        return Readings(_as_literal(text), parsed, f"Read as the literal text `{text}`.")
-    if isinstance(parsed.node, Term) and _QUALIFIED.fullmatch(text):
-        return Readings(parsed, _word_query(text))
-    if isinstance(parsed.node, Term) and _PATH.fullmatch(text):
-        return Readings(parsed, Parsed(Term("file_path", text.replace("\\", "/")), "exact"))
-    return _read_quoted(parsed)
-
-
-def _read_quoted(parsed: Parsed) -> Readings:
-    """Search required phrases with punctuation literally."""
-    node = parsed.node
     children = node.children if isinstance(node, And) else (node,)
     texts = [child.text for child in children if _has_punctuation(child)]
     if not 0 < len(texts) <= LITERALS_MAX:
-        return Readings(parsed)
+        return None
     literals = [
         Regex(literal(child.text), position=child.position) if _has_punctuation(child) else child
         for child in children
     ]
-    first = Parsed(conjoin(literals), "substring" if len(literals) == 1 else parsed.match_type)
-    quoted_texts = " and ".join(f"`{text}`" for text in texts)
-    return Readings(first, parsed, f"Read as the literal text {quoted_texts}.")
+    return QuotedCode(conjoin(literals), " and ".join(f"`{text}`" for text in texts))
 
 
 def _has_punctuation(node: Node) -> TypeGuard[Phrase]:
@@ -107,7 +74,7 @@ def _has_punctuation(node: Node) -> TypeGuard[Phrase]:
     )
 
 
-def _foreign_name(text: str) -> str:
+def foreign_name(text: str) -> str:
     """Return the name before a colon where nothing else shows the language; else ""."""
     if len(text) > LITERAL_CHARS_MAX or _LANGUAGE.search(text):
         return ""
@@ -120,7 +87,7 @@ def _foreign_name(text: str) -> str:
     return ""
 
 
-def _is_code(text: str, node: Node) -> bool:
+def is_code(text: str, node: Node) -> bool:
     """Whether a query of bare words is a piece of code with significant punctuation."""
     terms = node.children if isinstance(node, And) else (node,)
     plain = all(isinstance(term, Term) and term.field == "text" for term in terms)
@@ -132,12 +99,3 @@ def _is_code(text: str, node: Node) -> bool:
         and _CODE.search(text) is not None
         and re.search(r"\w", text) is not None
     )
-
-
-def _as_literal(text: str) -> Parsed:
-    return Parsed(Regex(literal(text)), "substring")
-
-
-def _word_query(text: str) -> Parsed | None:
-    words = [match[0] for match in re.finditer(r"\w+", text)]
-    return Parsed(conjoin([Term("text", word) for word in words]), "exact") if words else None

@@ -8,7 +8,7 @@ operand = ("+" | "-" | "NOT" | field)* (leaf | "(" query ")") boost?
 from __future__ import annotations
 
 from cortex.query.leaf import make_leaf
-from cortex.query.lex import LEAVES, Token, cut_query
+from cortex.query.lex import LEAVES, Token
 from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, conjoin, negate
 from cortex.system.errors import BadQuery
 
@@ -21,11 +21,11 @@ _PREFIXES = ("+", "-", "not", "field")
 class QueryParser:
     """A pass over tokens. `boolean`: has operators; `switches`: names of `case:yes`, `word:yes`."""
 
-    def __init__(self, query: str) -> None:
+    def __init__(self, query: str, tokens: list[Token]) -> None:
         self.boolean = False
         self.switches: set[str] = set()
         self._query = query
-        self._tokens = cut_query(query)
+        self._tokens = tokens
         self._at = 0
 
     def read(self) -> Node:

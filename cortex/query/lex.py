@@ -17,6 +17,8 @@ from cortex.system.errors import BadQuery
 DEPTH_MAX = 50
 #: terms of a query; each is a walk over postings
 TERMS_MAX = 1_024
+#: characters of a query without letters that is searched literally
+SIGNS_MAX = 300
 
 #: kinds of tokens that are terms
 LEAVES = frozenset(("word", "phrase", "regex", "range", "compare"))
@@ -68,6 +70,23 @@ class _Scanner:
     def ends(self) -> bool:
         """Whether an operand cannot begin here."""
         return self.at >= len(self.query) or self.query[self.at].isspace() or self.query[self.at] == ")"
+
+
+def signs_alone(query: str) -> str:
+    """Return a query without any letter or digit, such as `->`, for the index has no such words; ""
+    for other ones, for an expression between slashes and for wildcards.
+    """
+    signs = query.strip()
+    if (
+        len(signs) > SIGNS_MAX
+        or any(letter == "_" or letter.isalnum() for letter in signs)
+        or not signs.strip("*? ")
+    ):
+        return ""
+    if len(signs) > 2 and signs[0] == signs[-1] == "/":
+        return ""
+    signs = signs[1:-1] if len(signs) > 2 and signs[0] == signs[-1] == '"' else signs
+    return re.sub(r"\\(.)", r"\1", signs)
 
 
 def cut_query(query: str) -> list[Token]:

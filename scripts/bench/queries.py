@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from cortex.query.parse import literal
+from cortex.query.leaf import literal
 
 Maker = Callable[[], dict[str, Any]]
 

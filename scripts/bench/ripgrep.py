@@ -15,7 +15,7 @@ from product import Front, connect, covering_rows, rows_of
 from queries import expression, piece
 from report import summarise
 
-from cortex.query.parse import literal
+from cortex.query.leaf import literal
 from cortex.settings.config import Config
 
 #: calls before measuring

@@ -28,7 +28,7 @@ from cortex.engines.text.words import Words
 from cortex.generation.read import assemble
 from cortex.generation.segments.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from cortex.query.parse import literal
+from cortex.query.leaf import literal
 from cortex.query.tree import Regex, Term
 from ipc.messages import ExactSearch
 from tests.drawn_examples import scaled

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.query.code import read_query
 from cortex.query.leaf import literal
-from cortex.query.parse import Parsed, parse
+from cortex.query.parse import Parsed, parse, read_query
 from cortex.query.tree import Regex
 from cortex.system.errors import BadRequest
 from tests.drawn_examples import scaled

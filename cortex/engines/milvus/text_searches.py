@@ -36,7 +36,7 @@ from cortex.engines.text.signals import (
 from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.words import Words, find_table_query, with_underscores
 from cortex.query.check import check_query
-from cortex.query.code import read_query
+from cortex.query.parse import read_query
 from cortex.query.tree import And, Boost, Fuzzy, Node, Or, Phrase, Term, Wildcard, leaves, split_expressions
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import tantivy
 
 from cortex.engines.text.matches.compile import scored_words
-from cortex.query.code import read_query
+from cortex.query.parse import read_query
 from cortex.query.tree import split_expressions
 from ipc.messages import WordCounts
 from ipc.messages.search import MatchType

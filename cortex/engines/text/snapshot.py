@@ -29,8 +29,7 @@ from cortex.engines.text.words import Words
 from cortex.generation.filters import MASKS_MAX
 from cortex.generation.read import Rows
 from cortex.query.check import check_query
-from cortex.query.code import read_query
-from cortex.query.parse import Parsed
+from cortex.query.parse import Parsed, read_query
 from cortex.query.tree import Fuzzy, Node, Wildcard, leaves
 from cortex.system.errors import BadQuery
 from ipc.messages import CountWords, ExactHits, ExactSearch, Filters, Signals, TextSignals, WordCounts
