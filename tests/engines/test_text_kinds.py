@@ -10,8 +10,7 @@ import pytest
 from cortex.engines.text.matches import kinds as kinds_module
 from cortex.engines.text.matches.highlight import check_match, make_needles
 from cortex.engines.text.matches.kinds import KINDS, find_kinds
-from cortex.engines.text.matches.line_marks import find_in_all
-from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
+from cortex.engines.text.matches.line_matches import Body, find_in_all, join_texts, marked_lines
 from cortex.query.parse import parse
 from cortex.query.tree import leaves
 from cortex.terms import tokens

@@ -124,7 +124,7 @@ def matching(tmp_path_factory):
 )  # fmt: skip
 def test_the_table_finds_what_tantivy_finds(matching, query):
     node = parse(query, "").node
-    from_table = matching.rows_from_table(node)
+    from_table = matching._words.rows_of(node)
     assert from_table is not None
     from_tantivy = matching.rows_of_query(compile_query(node, Target(make_schema())))
     assert from_table.tolist() == from_tantivy.tolist()

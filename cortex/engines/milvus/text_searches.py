@@ -23,7 +23,6 @@ from cortex.engines.text.counts import keywords
 from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory
 from cortex.engines.text.matches.lines import CHUNKS_MAX
-from cortex.engines.text.matches.matching import combine_sets
 from cortex.engines.text.matches.overlaps import Folds
 from cortex.engines.text.signals import (
     LANES,
@@ -34,7 +33,7 @@ from cortex.engines.text.signals import (
     make_lane_signals,
 )
 from cortex.engines.text.snapshot import TextSnapshot
-from cortex.engines.text.words import Words, find_table_query, with_underscores
+from cortex.engines.text.words import Words, combine_sets, find_table_query, with_underscores
 from cortex.query.check import check_query
 from cortex.query.parse import read_query
 from cortex.query.tree import And, Boost, Fuzzy, Node, Or, Phrase, Term, Wildcard, leaves, split_expressions

@@ -22,8 +22,7 @@ from cortex.engines.text.matches.highlight import (
 )
 from cortex.engines.text.matches.kinds import find_kinds
 from cortex.engines.text.matches.line_coverage import count_missing
-from cortex.engines.text.matches.line_marks import mark_texts
-from cortex.engines.text.matches.line_matches import Body, join_texts, marked_lines
+from cortex.engines.text.matches.line_matches import Body, join_texts, mark_texts, marked_lines
 from cortex.engines.text.matches.lines import (
     BEST_CHUNKS,
     CHUNKS_MAX,

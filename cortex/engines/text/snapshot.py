@@ -133,7 +133,9 @@ class TextSnapshot:
     def _search(self, request: ExactSearch, parsed: Parsed) -> ExactHits:
         query = divide_query(parsed.node)
         wanted = CHUNKS_MAX if request.lines else sum(page_of(request))
-        to = Target(self._index.schema, Counts(self._searcher, self._documents, request.counts).factor)
+        to = Target(self._index.schema)
+        if request.counts.chunks:  # several projects
+            to = replace(to, factor=Counts(self._searcher, self._documents, request.counts).factor)
         try:
             outcome, matching = self._finder.find(query, request.filters, wanted, to)
         except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy

@@ -5,16 +5,16 @@ terms of a query that this table answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
 from cortex.generation.read import Rows
 from cortex.generation.segments.segment import Segment
 from cortex.generation.segments.words import WordTable
-from cortex.query.tree import Fuzzy, Node, Phrase, Term, Wildcard
+from cortex.query.tree import And, Anything, Boost, Fuzzy, Leaf, Node, Not, Or, Phrase, Term, Wildcard, leaves
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 
@@ -90,6 +90,35 @@ def pattern_source(word: str) -> str:
     return word.replace(STAR, ".*").replace(_SINGLE, ".")
 
 
+def combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
+    masks = [mask for mask in sets if mask is not None]
+    return reduce(how, masks) if masks else None
+
+
+def combine_leaves(node: Node, rows_of: Callable[[Leaf], Array | None], live: Array) -> Array | None:
+    """Combine the sets of a query's leaves, as compile_query joins them. None: all rows."""
+    combine = partial(combine_leaves, rows_of=rows_of, live=live)
+    match node:
+        case Boost(child=child):
+            return combine(child)
+        case Not(child=child):
+            inner = combine(child)
+            return None if inner is None else live & ~inner
+        case And(children=children):
+            return combine_sets(np.logical_and, map(combine, children))
+        case Or(children=children, required=required, excluded=excluded):
+            wanted = combine_sets(np.logical_and, map(combine, required))
+            if wanted is None:
+                wanted = combine_sets(np.logical_or, map(combine, children))
+            unwanted = combine_sets(np.logical_or, map(combine, excluded))
+            if unwanted is None:
+                return wanted
+            return (live if wanted is None else wanted) & ~unwanted
+        case Anything():
+            return live
+    return rows_of(node)
+
+
 class Words:
     """Looks words up in the live rows. Frozen; caches hold derived values only."""
 
@@ -124,7 +153,21 @@ class Words:
             case NearTerm(word=word, distance=distance, most=most):
                 return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
 
-    def lacks(self, leaf: Node) -> bool:
+    def rows_of(self, node: Node) -> Array | None:
+        """Bool [all rows]: all live rows that match, if this table suffices; else None."""
+        if not all(map(self.suffices, leaves(node, excluded=True))):
+            return None
+        return combine_leaves(node, self.rows_of_leaf, self._live)
+
+    def suffices(self, leaf: Leaf) -> bool:
+        return find_table_query(leaf) is not None or self._lacks(leaf)
+
+    def rows_of_leaf(self, leaf: Leaf) -> Array:
+        """Bool [all rows]: the rows of a leaf for which this table suffices."""
+        query = find_table_query(leaf)
+        return np.zeros(len(self._live), bool) if query is None else self.matching(query)
+
+    def _lacks(self, leaf: Leaf) -> bool:
         """Whether no row holds a leaf of several words, because one of them is in no row: a letter
         with its mark apart is two words.
         """

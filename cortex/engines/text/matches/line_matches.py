@@ -1,17 +1,21 @@
-"""Lines of chunks that match a keyword query: their places and numbers. Pure; arrays, because
-thousands of lines may match.
+"""Lines of chunks that match a keyword query: marked in the texts, with their places and numbers.
+Pure; arrays, because thousands of lines may match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from cortex.engines.chunks.source import code_points
-from cortex.engines.text.matches.highlight import line_numbers
+from cortex.engines.text.matches.highlight import Needle, check_match, find_spans, line_numbers
+from cortex.engines.text.matches.scan import MARKS_MAX, mark_matches
+from cortex.engines.text.matches.verify import Expression, Span, all_matches
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.records import covers
@@ -19,10 +23,27 @@ from ipc.messages import Hit
 
 #: characters of a line in an answer; a longer one (minified code) is cut
 LINE_CHARS = 200
+#: most chunks that are marked between two checks of the clock
+PORTION = 100
 #: text between two chunks, which no match crosses
 BORDER = f"\n{tokens.UNDERSCORE}\n"
 #: the lines of a file are the low bits of a (file, line) number
 _LINE_BITS = 32
+#: kinds of letters of words; letters beyond ASCII are looked at one by one
+_LOWER, _UPPER, _DIGIT, _WIDE = 1, 2, 3, 9
+
+
+def _kind_of(letter: str) -> int:
+    """The kind of a letter; 0 for one outside of the parts of words, as the underscore."""
+    if not letter.isalnum():
+        return 0
+    if not letter.isascii():
+        return _WIDE
+    return _DIGIT if letter.isdigit() else _UPPER if letter.isupper() else _LOWER
+
+
+#: code point up to 255 → its kind; all above count as 255
+_LETTER_KINDS = np.array([_kind_of(chr(at)) for at in range(256)], np.uint8)
 
 
 @dataclass(frozen=True)
@@ -55,6 +76,122 @@ class JoinedTexts:
 def join_texts(texts: Sequence[str]) -> JoinedTexts:
     sizes = np.array([len(text) + len(BORDER) for text in texts], np.int64)
     return JoinedTexts(texts, BORDER.join(texts), np.cumsum(sizes) - sizes)
+
+
+def mark_texts(
+    raws: Sequence[bytes],
+    expressions: Sequence[Expression],
+    needles: list[list[Needle]],
+    known_spans: Mapping[int, list[Span]],
+    until: float,
+) -> tuple[list[str], list[Array]]:
+    """Mark matches in chunks until the time `until`, in the first chunk at least.
+
+    Returns (texts of the marked chunks; for each of `expressions`, none of them excluded, and then
+    of `needles` its spans, i64 [n, 2], in those texts, joined by `join_texts`). `raws`: the texts
+    as stored; `known_spans`: index of a chunk → spans in its bytes that its text alone does not
+    show.
+    """
+    marks: list[list[Array]] = [[np.zeros((0, 2), np.int64)] for _ in range(len(expressions) + len(needles))]
+    texts: list[str] = []
+    place = 0
+    in_words = not expressions and all(needle.source for leaf_needles in needles for needle in leaf_needles)
+    in_lines = not (needles or known_spans) and all(expression.by_lines for expression in expressions)
+    while len(texts) < len(raws) and (not texts or time.monotonic() < until):
+        done = len(texts)
+        size = max(1, min(done, PORTION)) if in_words or in_lines else 1
+        some = raws[done : done + size]
+        new_texts = [raw[:-1].decode() for raw in some]
+        if in_lines:
+            new_marks = _mark_lines(some, expressions)
+        elif in_words:
+            new_marks = find_in_all(join_texts(new_texts), needles)
+        else:
+            spans = _mark_text(new_texts[0], expressions, needles, known_spans.get(done, []))
+            new_marks = [np.array(leaf_spans, np.int64).reshape(-1, 2) for leaf_spans in spans]
+        for leaf_marks, more in zip(marks, new_marks, strict=True):
+            leaf_marks.append(more + place)
+        texts += new_texts
+        place += sum(map(len, new_texts)) + len(new_texts) * len(BORDER)
+    return texts, list(map(np.concatenate, marks))
+
+
+def _mark_text(
+    text: str, expressions: Sequence[Expression], needles: list[list[Needle]], known_spans: list[Span]
+) -> list[list[Span]]:
+    marks = mark_matches(text, expressions, known_spans)
+    over = marks[len(expressions) :]  # matches that cross the end of a chunk, of any expression
+    marks = [
+        [*leaf_marks, *(span for extra in over for span in extra)] for leaf_marks in marks[: len(expressions)]
+    ]
+    return marks + find_spans(text, needles, alone=False)
+
+
+def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> list[Array]:
+    """For each expression its spans in texts that are searched side by side."""
+    data = b"".join(raws)
+    ends = np.cumsum([len(raw) for raw in raws], dtype=np.int64)
+    before = np.zeros(len(data) + 1, np.int64)  # characters before each byte
+    np.cumsum(np.frombuffer(data, np.uint8) & 0xC0 != 0x80, out=before[1:])
+    # in the joined text each text loses a line feed and gains a border
+    shift = np.arange(len(raws)) * (len(BORDER) - 1)
+    out: list[Array] = []
+    for expression in expressions:
+        spans: Array = all_matches(expression, data, ends, MARKS_MAX)
+        rows = np.searchsorted(ends, spans[:, 0], side="right")
+        out.append(before[spans] + shift[rows, None])
+    return out
+
+
+def find_in_all(texts: JoinedTexts, leaves: list[list[Needle]]) -> list[Array]:
+    """For each leaf the spans (i64 [n, 2]) that its needles, which all have a source, mark in the
+    joined texts of several chunks.
+    """
+    every: list[Array] = []
+    for needles in leaves:
+        out = [np.zeros((0, 2), np.int64)]
+        has_match = np.zeros(len(texts.parts), bool)
+        for needle in needles:
+            chunks = (~has_match).nonzero()[0] if needle.spare else np.arange(len(has_match))
+            if not len(chunks) or needle.source is None:
+                continue
+            some = join_texts([texts.parts[at] for at in chunks.tolist()]) if needle.spare else texts
+            matches = _find_matches(needle, needle.source, some)
+            place = some.chunks_at(matches[:, 0])
+            has_match[chunks[place]] = True
+            out.append(matches + (texts.starts[chunks] - some.starts)[place, None])
+        every.append(np.concatenate(out))
+    return every
+
+
+def _find_matches(needle: Needle, source: re.Pattern[str], texts: JoinedTexts) -> Array:
+    """The spans that a needle marks, i64 [n, 2], in any order; the edges of words are compared as
+    arrays.
+    """
+    text = texts.text
+    matches = [match.span() for match in source.finditer(texts.lower)]
+    pairs = np.array(matches, np.int64).reshape(-1, 2)
+    is_word = np.array([text[start:end].isalnum() for start, end in matches], bool)
+    hard, easy = ~is_word, is_word
+    if needle.parts and matches:
+        inside, at_edge, unsure = _edges(np.minimum(code_points(text), 255), pairs)
+        hard = ~is_word | unsure.any(axis=1) | (inside[:, 1] & needle.prefix)
+        easy = ~hard & at_edge.all(axis=1)
+    spans = [span for at in hard.nonzero()[0].tolist() for span in check_match(needle, text, *matches[at])]
+    return np.concatenate([pairs[easy], np.array(spans, np.int64).reshape(-1, 2)])
+
+
+def _edges(letters: Array, places: Array) -> tuple[Array, Array, Array]:
+    """Whether each of the places is inside a word, whether a part of a word may begin or end there,
+    and whether that depends on letters beyond ASCII.
+    """
+    padded = np.concatenate([[0], _LETTER_KINDS[letters], [0, 0]])
+    before, here, after = padded[places], padded[places + 1], padded[places + 2]
+    inside = (before > 0) & (here > 0)
+    changes = (before != here) & ~((before == _UPPER) & (here == _LOWER))
+    ends_capitals = (before == _UPPER) & (here == _UPPER) & (after == _LOWER)
+    unsure = inside & (np.maximum(np.maximum(before, here), after) == _WIDE)
+    return inside, ~inside | changes | ends_capitals, unsure
 
 
 @dataclass(frozen=True)

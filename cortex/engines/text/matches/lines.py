@@ -30,8 +30,6 @@ CHUNKS_MAX, BEST_CHUNKS = 2_000, 400
 ENTRY_BYTES = 130
 #: the same for an answer as text, beside the path
 TEXT_ENTRY_BYTES = 3
-#: most chunks that are marked between two checks of the clock
-PORTION = 100
 
 #: files from which on a line common to all of them is shown once
 ALIKE_FILES = 3

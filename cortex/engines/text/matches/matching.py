@@ -7,9 +7,6 @@ cached: the next page needs them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import reduce
-
 import numpy as np
 import tantivy
 from tantivy import Query
@@ -17,9 +14,9 @@ from tantivy import Query
 from cortex.engines.text.index.schema import BIT_FIELDS, BITS
 from cortex.engines.text.matches.compile import Target, compile_query
 from cortex.engines.text.matches.overlaps import KeyIndex, ScoredRows
-from cortex.engines.text.words import TableQuery, Words, find_table_query
+from cortex.engines.text.words import TableQuery, Words, combine_leaves
 from cortex.generation.read import Rows
-from cortex.query.tree import And, Anything, Boost, Node, Not, Or, leaves
+from cortex.query.tree import Leaf, Node, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 
@@ -75,21 +72,13 @@ class Matching:
         rows]). `node`: the query as a tree; `fetch`: the least matches of a fetch that may show
         them all. Raises as `best`.
         """
-        matching = self.rows_from_table(node)
+        matching = self._words.rows_of(node)
         limit = 4 * wanted if matching is not None else max(2 * wanted, fetch)
         best, count = self.best(query, limit)
         if matching is None and count <= limit:
             matching = np.zeros(len(self._live), bool)
             matching[best.ordinals] = True
         return best, count, self.matching_rows(node) if matching is None else matching
-
-    def rows_from_table(self, node: Node) -> Array | None:
-        """Bool [all rows]: all live rows that match, if the word table suffices; else None."""
-        return (
-            self._combine(node)
-            if all(find_table_query(leaf) or self._words.lacks(leaf) for leaf in leaves(node, excluded=True))
-            else None
-        )
 
     def matching_rows(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest
@@ -98,10 +87,10 @@ class Matching:
         new = {
             leaf
             for leaf in leaves(node, excluded=True)
-            if leaf not in self._sets and not find_table_query(leaf) and not self._words.lacks(leaf)
+            if leaf not in self._sets and not self._words.suffices(leaf)
         }
         # A missing set costs as much as the whole query.
-        combined = self._combine(node) if len(new) <= 1 else None
+        combined = combine_leaves(node, self._leaf_rows, self._live) if len(new) <= 1 else None
         return self._cached_rows(node) if combined is None else combined
 
     def _cached_rows(self, node: Node) -> Array:
@@ -113,34 +102,13 @@ class Matching:
         self._sets[node] = rows  # the most recently used one goes last
         return rows
 
-    def _combine(self, node: Node) -> Array | None:
-        """Combine the sets of a query's leaves, as compile_query joins them. None: all rows."""
-        match node:
-            case Boost(child=child):
-                return self._combine(child)
-            case Not(child=child):
-                inner = self._combine(child)
-                return None if inner is None else self._live & ~inner
-            case And(children=children):
-                return combine_sets(np.logical_and, map(self._combine, children))
-            case Or(children=children, required=required, excluded=excluded):
-                wanted = combine_sets(np.logical_and, map(self._combine, required))
-                if wanted is None:
-                    wanted = combine_sets(np.logical_or, map(self._combine, children))
-                unwanted = combine_sets(np.logical_or, map(self._combine, excluded))
-                if unwanted is None:
-                    return wanted
-                return (self._live if wanted is None else wanted) & ~unwanted
-            case Anything():
-                return self._live
-        table_query = find_table_query(node)
-        if table_query is not None:
-            return self._words.matching(table_query)
-        if self._words.lacks(node):
-            return np.zeros(len(self._live), bool)
+    def _leaf_rows(self, leaf: Leaf) -> Array | None:
+        """The rows of a leaf; None for one that no row can lack: punctuation only."""
+        if self._words.suffices(leaf):
+            return self._words.rows_of_leaf(leaf)
         try:
-            return self._cached_rows(node)
-        except BadRequest:  # punctuation only
+            return self._cached_rows(leaf)
+        except BadRequest:
             return None
 
     def rows_of_query(self, query: Query | TableQuery) -> Array:
@@ -161,8 +129,3 @@ class Matching:
                 np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
             )
         return self.key_index.mask_of_bits(numbers, np.concatenate(bits, axis=1))
-
-
-def combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
-    masks = [mask for mask in sets if mask is not None]
-    return reduce(how, masks) if masks else None
