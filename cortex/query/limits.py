@@ -39,7 +39,7 @@ def check_size(node: Node) -> None:
                 f"The query has more than {WIDE_MAX} words with wildcards or ~ (the next is at position "
                 f"{leaf.position + 1}); ask for fewer."
             )
-        if isinstance(leaf, Term | Phrase):
+        if isinstance(leaf, Phrase) and leaf.slop:
             _check_ways(leaf, word_count)
         edited += len(text) if isinstance(leaf, Fuzzy) else 0
         if edited > EDITED_CHARS_MAX:
@@ -59,10 +59,10 @@ def _text_of(leaf: Leaf) -> str:
     return ""
 
 
-def _check_ways(leaf: Term | Phrase, words: int) -> None:
-    """Raise BadQuery if the words of a phrase have too many arrangements."""
-    slop = leaf.slop if isinstance(leaf, Phrase) else 0
-    if not slop or math.comb(slop + words - 1, slop) <= WAYS_MAX:
+def _check_ways(leaf: Phrase, words: int) -> None:
+    """Raise BadQuery if the words of a phrase with slop have too many arrangements."""
+    slop = leaf.slop
+    if math.comb(slop + words - 1, slop) <= WAYS_MAX:
         return
     most = next(less for less in range(slop - 1, -1, -1) if math.comb(less + words - 1, less) <= WAYS_MAX)
     raise BadQuery(

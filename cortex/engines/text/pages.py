@@ -21,7 +21,7 @@ from cortex.engines.text.matches.highlight import (
     make_needles,
 )
 from cortex.engines.text.matches.kinds import find_kinds
-from cortex.engines.text.matches.line_coverage import count_missing
+from cortex.engines.text.matches.line_coverage import count_missing, literal_levels
 from cortex.engines.text.matches.line_matches import Body, join_texts, mark_texts, marked_lines
 from cortex.engines.text.matches.lines import (
     BEST_CHUNKS,
@@ -165,7 +165,10 @@ class Pages:
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
         missing = count_missing(body, marked, query.node, marks)
         if request.every:
-            every = order_every_line(request, body, marked, kinds=kinds, missing=missing, marks=marks)
+            levels = literal_levels(body, marked, marks, request.query)
+            every = order_every_line(
+                request, body, marked, kinds=kinds, missing=missing, levels=levels, several=len(marks) > 1
+            )
             return show_every_line(
                 request, replace(base, truncated=base.truncated or late), body, marked, every
             )

@@ -165,6 +165,8 @@ class TextSnapshot:
             suggestion=suggestion,
             facets=count_facets(self._rows, matching) if request.facets else {},
         )
+        if not total:
+            return base
         show = self._pages.show_lines if request.lines else self._pages.show_chunks
         return show(request, query, base, outcome)
 

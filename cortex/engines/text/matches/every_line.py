@@ -10,7 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from cortex.engines.text.matches.line_coverage import EXACT, LOOSE, Marks, literal_levels
+from cortex.engines.text.matches.line_coverage import EXACT, LOOSE
 from cortex.engines.text.matches.line_matches import Body, Marked
 from cortex.engines.text.matches.lines import (
     PART_SHOWN,
@@ -49,12 +49,19 @@ class EveryLine:
 
 
 def order_every_line(
-    request: ExactSearch, body: Body, marked: Marked, *, kinds: Array, missing: Array, marks: Marks
+    request: ExactSearch,
+    body: Body,
+    marked: Marked,
+    *,
+    kinds: Array,
+    missing: Array,
+    levels: Array,
+    several: bool,
 ) -> EveryLine:
-    """Return the order of the lines; partial matches are left out where others match completely."""
-    levels = literal_levels(body, marked, marks, request.query)
+    """Return the order of the lines; partial matches are left out where others match completely.
+    `levels` as `literal_levels` returns them; `several`: the query has several terms.
+    """
     order = put_in_order(body, marked, kinds, missing, levels)
-    several = len(marks) > 1
     order = drop_partial(order, missing, PART_SHOWN if several else 0)
     if not request.alike:
         return EveryLine(order, len(order.places), len(order.places))
