@@ -1,7 +1,7 @@
 """The meanings of a query: parsed by its match type, or read as the literal text. Pure.
 
 A query goes one way: checked (check.py), cut (lex.py), built to a tree (grammar.py), rewritten by
-its match type (rewrite.py), measured (limits.py), compared with code (code.py).
+its match type within limits (rewrite.py), compared with code (code.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from cortex.query.code import FILE_PATH, QUALIFIED, find_quoted_code, foreign_na
 from cortex.query.grammar import QueryParser
 from cortex.query.leaf import literal
 from cortex.query.lex import cut_query, signs_alone
-from cortex.query.limits import check_size
-from cortex.query.rewrite import apply_match_type, as_written, in_both_forms, match_type_of
+from cortex.query.rewrite import apply_match_type, as_written, check_size, in_both_forms, match_type_of
 from cortex.query.tree import And, Node, Regex, Term, conjoin, leaves
 from cortex.system.errors import BadRequest
 from cortex.terms.text.spelling import spellings

@@ -16,8 +16,8 @@ from cortex.engines.text.matches.compile import Target, compile_query
 from cortex.query.check import QUERY_BYTES_MAX
 from cortex.query.leaf import literal
 from cortex.query.lex import DEPTH_MAX, TERMS_MAX
-from cortex.query.limits import WORDS_MAX
 from cortex.query.parse import Parsed, parse
+from cortex.query.rewrite import WORDS_MAX
 from cortex.query.tree import (
     And,
     Anything,

@@ -1,5 +1,6 @@
 """Facts of a parsed file: one query over the tree, and one sweep over its captures (captures.py) in
-text order. The capture's name selects the module that reads it.
+text order. The capture's name selects the module that reads it; imports, exports and packages are
+read here, by the syntax of each language in facts/imports.py.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from functools import partial
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.captures import Captures, ordered_matches, query_of
-from cortex.graph.facts.expressions.chains import text_of
+from cortex.graph.facts.expressions.chains import package_name, text_of
 from cortex.graph.facts.expressions.function_values import with_values
 from cortex.graph.facts.expressions.operators import read_conversion, read_test
 from cortex.graph.facts.expressions.property_reads import with_property_reads
 from cortex.graph.facts.facts import Facts
 from cortex.graph.facts.grammars import Grammar
+from cortex.graph.facts.imports import Imported
+from cortex.graph.facts.scripts import MODULE_EXPORTS
 from cortex.graph.sweep import (
     accessors,
     bases,
@@ -28,6 +31,31 @@ from cortex.graph.sweep import (
     signatures,
 )
 from cortex.graph.sweep.sweep import Sweep
+
+
+def read_import(sweep: Sweep, node: Node) -> None:
+    """Read an import, or a script's export."""
+    imported = Imported()
+    sweep.syntax.imports(node, imported)
+    for entry in imported.names:
+        sweep.add_import(entry, node)
+    if not sweep.is_script:
+        sweep.exports.update(imported.exports)
+        return
+    sweep.exports.update(script.file_exports(sweep, imported.exports, node))
+    if any(child.type == "=" for child in node.children):
+        script.assign(sweep, MODULE_EXPORTS, node, node.named_children[-1])  # TypeScript's `export = x`
+    script.bind_default_export(sweep, node)
+
+
+def read_package(sweep: Sweep, node: Node) -> None:
+    if sweep.syntax.read_package is not None:
+        sweep.package, sweep.package_bytes = sweep.syntax.read_package(
+            node, sweep.package, sweep.package_bytes
+        )
+    elif not sweep.package:
+        sweep.package = package_name(node)
+
 
 #: captures that need no other → their readers
 _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
