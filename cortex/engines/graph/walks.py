@@ -4,7 +4,7 @@ omitted results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,7 +76,7 @@ class Walker:
             return self._limit_steps(
                 [Step(number, 1, edge) for number, edge in methods.items()], limits, scope
             )
-        are_modules = self._are_modules(start)
+        are_modules = all(self.graph.kind(number) in WHOLE_KINDS for number in start)
         if are_modules and operation in ("dependencies", "dependents"):
             return self._walk_files(start, limits, scope, backward=backward)
         begin = list(start)
@@ -382,6 +382,3 @@ class Walker:
         allowed = [step for step in steps if scope.shows(self.graph, step.number)]
         selected = allowed[: min(limits.most, limits.level)]
         return Walk(tuple(selected), len(allowed), len(selected) < len(allowed))
-
-    def _are_modules(self, numbers: Iterable[int]) -> bool:
-        return all(self.graph.kind(number) in WHOLE_KINDS for number in numbers)

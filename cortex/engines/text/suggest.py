@@ -185,16 +185,12 @@ def _nearest(context: SuggestionContext, text: str) -> str:
             ranked = [
                 (-count, near)
                 for near in context.words.near(term, distance)
-                if (count := _texts_with(context, near))
+                if (count := context.searcher.doc_freq("text", near.replace("_", tokens.UNDERSCORE)))
             ]
             if ranked:
                 return _spell_as_written(context, min(ranked)[1])
         return ""
     return ""
-
-
-def _texts_with(context: SuggestionContext, term: str) -> int:
-    return context.searcher.doc_freq("text", term.replace("_", tokens.UNDERSCORE))
 
 
 def _spell_as_written(context: SuggestionContext, word: str) -> str:

@@ -58,7 +58,13 @@ class UnitSnapshot:
         empty query, BadRequest for a malformed filter.
         """
         check_query(request.query)
-        queries = self._field_queries(read_lane_words(request.query))
+        words = read_lane_words(request.query)
+        queries = {
+            name: Query.boolean_query(
+                [(Occur.Should, Query.term_query(self._schema, name, word, "freq")) for word in words]
+            )
+            for name in UNIT_SIGNALS
+        }
         addresses: list[tantivy.DocAddress] = []
         values: list[Array] = [np.zeros((len(UNIT_SIGNALS), 0), np.float32)]
         for kind, count in ((CODE, request.limit), (ASIDE, request.aside)):
@@ -98,14 +104,6 @@ class UnitSnapshot:
 
     def _read(self, address: tantivy.DocAddress) -> bytes:
         return bytes(self._searcher.doc(address).get_first("json") or b"")
-
-    def _field_queries(self, words: Sequence[str]) -> dict[str, Query]:
-        return {
-            name: Query.boolean_query(
-                [(Occur.Should, Query.term_query(self._schema, name, word, "freq")) for word in words]
-            )
-            for name in UNIT_SIGNALS
-        }
 
     def _find_best(
         self, queries: dict[str, Query], limit: int, filters: Filters, clause: tuple[Occur, Query]

@@ -24,7 +24,6 @@ from cortex.graph.sweep import (
     bases,
     bindings,
     definitions,
-    imports,
     references,
     scopes,
     script,
@@ -80,7 +79,7 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "converted": partial(references.call_operator, read=read_conversion),
     "by_name": bindings.bind_index_signature,
     "jsx": references.call_component,
-    "package": imports.read_package,
+    "package": read_package,
 }
 
 
@@ -138,7 +137,7 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
         case "return":
             signatures.read_return(sweep, node, yields=kind == "yield")
         case "import":
-            imports.read_import(sweep, node)
+            read_import(sweep, node)
         case "tokens":
             references.call_in_tokens(sweep, node, captures["group"][0])
         case "delegated":

@@ -56,7 +56,7 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
     crates: dict[str, tuple[str, str]] = {}
     scripts = ScriptRoots(root)
     for folder in sorted(folders):
-        present = _present_names(os.path.join(root, folder))
+        present = {name for name in NAMES if os.path.isfile(os.path.join(root, folder, name))}
         if "go.mod" in present and (
             match := _GO_MODULE.search(read_project_text(root, posixpath.join(folder, "go.mod")))
         ):
@@ -91,10 +91,6 @@ def _crate(text: str) -> tuple[str, str] | None:
         return None
     name = str(library.get("name", package.get("name", ""))).replace("-", "_")
     return name, posixpath.normpath(str(library.get("path", "src/lib.rs")))
-
-
-def _present_names(folder: str) -> set[str]:
-    return {name for name in NAMES if os.path.isfile(os.path.join(folder, name))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@ def choose(library: Library, arguments: Mapping[str, Any], *, every: bool = Fals
     if unknown := [state for state in include if state not in INCLUDED]:
         raise BadRequest(f"include is {unknown[0][:40]!r}; it takes {' and '.join(INCLUDED)}.")
     since, until = (
-        _either(arguments, *names) for names in (("dateStart", "date_start"), ("dateEnd", "date_end"))
+        arguments.get(first) or arguments.get(second) or 0
+        for first, second in (("dateStart", "date_start"), ("dateEnd", "date_end"))
     )
     selection = Selection(
         project=library.project,
@@ -78,10 +79,6 @@ def choose(library: Library, arguments: Mapping[str, Any], *, every: bool = Fals
     if every and len(concepts) > 1:
         among += [_with_label(memory, concept, past_notes) for concept in concepts]
     return replace(selection, among=frozenset(set.intersection(*among))) if among else selection
-
-
-def _either(arguments: Mapping[str, Any], first: str, second: str) -> float | str:
-    return arguments.get(first) or arguments.get(second) or 0
 
 
 def of_types(memory: Memory, types: Collection[str], past_notes: PastNotes) -> set[int]:
