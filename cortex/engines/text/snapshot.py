@@ -147,15 +147,7 @@ class TextSnapshot:
         if outcome.truncated:
             suggestion = TRUNCATED
         elif not total and not request.bare:
-            context = SuggestionContext(
-                self._index.schema,
-                self._searcher,
-                self._rows,
-                self.words,
-                self._matching,
-                self._finder,
-                request.filters,
-            )
+            context = SuggestionContext(self._finder, self._searcher, request.filters)
             suggestion = explain_nothing(context, query)
         base = ExactHits(
             generation=self._rows.generation,

@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 import tantivy
 
 from cortex.engines.text.matches.compile import Target, add_filter, compile_query
-from cortex.engines.text.matches.matching import Matching, count_of
+from cortex.engines.text.matches.matching import count_of
 from cortex.engines.text.matches.scan import SCAN_S
 from cortex.engines.text.matches.top_hits import HitFinder
 from cortex.engines.text.matches.verify import Expression, KeywordQuery, compile_expression
-from cortex.engines.text.words import Words
-from cortex.generation.read import Rows
 from cortex.query.leaf import auto_distance
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
 from cortex.system.errors import BadRequest
@@ -35,12 +33,8 @@ _REASONS_MAX = 4
 class SuggestionContext:
     """The snapshot in which reasons are searched, and the filters of the query."""
 
-    schema: tantivy.Schema
-    searcher: tantivy.Searcher
-    rows: Rows
-    words: Words
-    matching: Matching
     finder: HitFinder
+    searcher: tantivy.Searcher
     filters: Filters
 
 
@@ -57,7 +51,7 @@ def explain_nothing(context: SuggestionContext, query: KeywordQuery) -> str:
         if not expression.excluded and not _scan_count(context, [expression], deadline):
             return _explain_no_line(context, expression, deadline)
     if query.remainder is not None:
-        to = Target(context.schema)
+        to = Target(context.finder.schema)
         _, folded = context.finder.best(query.remainder, context.filters, 1, to)
         if not folded.any():
             return _explain_terms(context, query.remainder)
@@ -134,7 +128,7 @@ def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
 def _count(context: SuggestionContext, node: Node, *, filters: bool = True) -> int:
     try:
         filter_query = context.finder.filter_query(context.filters) if filters else None
-        query = add_filter(compile_query(node, Target(context.schema)), filter_query)
+        query = add_filter(compile_query(node, Target(context.finder.schema)), filter_query)
         return count_of(context.searcher.search(query, 1, count=True))
     except (BadRequest, ValueError):
         return 0
@@ -178,13 +172,13 @@ def _nearest(context: SuggestionContext, text: str) -> str:
     """
     for word in tokens.whole_words(text):
         term = word.replace(tokens.UNDERSCORE, "_")
-        if context.words.has(term):
+        if context.finder.words.has(term):
             continue
         for distance in range(1, auto_distance(term) + 1):  # terms one edit away are few, and quickly found
             # A term that is in no text is a part or a joined form.
             ranked = [
                 (-count, near)
-                for near in context.words.near(term, distance)
+                for near in context.finder.words.near(term, distance)
                 if (count := context.searcher.doc_freq("text", near.replace("_", tokens.UNDERSCORE)))
             ]
             if ranked:
@@ -195,8 +189,12 @@ def _nearest(context: SuggestionContext, text: str) -> str:
 
 def _spell_as_written(context: SuggestionContext, word: str) -> str:
     """The spelling of an indexed word, which is in lower case, in one of the texts."""
-    best, _ = context.matching.best(compile_query(Term("text", word), Target(context.schema)), 1)
+    best, _ = context.finder.matching.best(
+        compile_query(Term("text", word), Target(context.finder.schema)), 1
+    )
     for ordinal in best.ordinals.tolist():
-        if match := re.search(rf"(?<!\w){re.escape(word)}(?!\w)", context.rows.text(ordinal), re.IGNORECASE):
+        if match := re.search(
+            rf"(?<!\w){re.escape(word)}(?!\w)", context.finder.rows.text(ordinal), re.IGNORECASE
+        ):
             return match[0]
     return word

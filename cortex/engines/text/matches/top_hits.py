@@ -52,18 +52,18 @@ class HitFinder:
     def __init__(
         self, rows: Rows, schema: tantivy.Schema, matching: Matching, words: Words, limits: Limits
     ) -> None:
-        self._rows, self._schema, self._matching = rows, schema, matching
-        self._words, self._limits = words, limits
+        self.rows, self.schema, self.matching, self.words = rows, schema, matching, words
+        self._limits = limits
         self._paths = frozenset(rows.path_names)
         self._filter_queries: dict[Filters, tantivy.Query | None] = {}
 
     @cached_property
     def folds(self) -> Folds:
-        return Folds(self._rows)
+        return Folds(self.rows)
 
     @cached_property
     def _texts(self) -> TextScanner:
-        return TextScanner(self._rows, self.folds, self._words, self._limits.batch_bytes)
+        return TextScanner(self.rows, self.folds, self.words, self._limits.batch_bytes)
 
     def filter_query(self, filters: Filters) -> tantivy.Query | None:
         """The query of `filters`, None when they keep all rows. Raises BadRequest as
@@ -74,10 +74,10 @@ class HitFinder:
                 self._filter_queries.clear()
             # As in Masks.paths: a tag that equals a file's path is a path.
             tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
-            masks = self._rows.masks
+            masks = self.rows.masks
             languages = masks.languages(filters.language) if filters.language else []
             meant = replace(filters, chunk_types=tuple(masks.kinds(filters.chunk_types)))
-            to = Target(self._schema)
+            to = Target(self.schema)
             query = compile_filters(meant, masks.paths(filters), tags, languages, to)
             self._filter_queries[filters] = query
         return self._filter_queries[filters]
@@ -99,11 +99,11 @@ class HitFinder:
         to: Target | None = None,
     ) -> Scanned:
         """The rows that match every expression and, if there is one, `remainder`."""
-        texts, mask = self._texts, self.folds.searched & self._rows.mask(filters)
+        texts, mask = self._texts, self.folds.searched & self.rows.mask(filters)
         outcome = None
         if remainder is not None:
-            query = compile_query(remainder, to or Target(self._schema))
-            rows, count = self._matching.best(query, MATCHES_MAX)
+            query = compile_query(remainder, to or Target(self.schema))
+            rows, count = self.matching.best(query, MATCHES_MAX)
             rows = rows.take(np.argsort(rows.ordinals))
             outcome = Scanned(rows.take(mask[rows.ordinals]), truncated=count > MATCHES_MAX)
             mask = np.zeros(len(mask), bool)
@@ -133,10 +133,10 @@ class HitFinder:
         tiers = compile_tiers(node, to)
         if tiers is not None:
             return self._best_in_tiers(tiers, filters, wanted, to)
-        query, mask = compile_query(node, to), self._rows.mask(filters)
+        query, mask = compile_query(node, to), self.rows.mask(filters)
         if filters != Filters() and mask.mean() < MASK_SHARE:
             query = add_filter(query, self.filter_query(filters))
-        best, count, matching = self._matching.best_and_all(node, query, wanted, self._limits.fetch)
+        best, count, matching = self.matching.best_and_all(node, query, wanted, self._limits.fetch)
         folded = self.folds.fold(matching & mask)
         return self._best_among(query, folded, wanted, best, count), folded
 
@@ -144,18 +144,18 @@ class HitFinder:
         self, tiers: Tiers, filters: Filters, wanted: int, to: Target
     ) -> tuple[ScoredRows, Array]:
         """The same for a query in tiers."""
-        mask = self._rows.mask(filters)
+        mask = self.rows.mask(filters)
         scores = np.zeros(len(mask), np.float32)
         matching = np.zeros(len(mask), bool)
         for query, value in tiers.flats:
-            tier_mask = self._matching.rows_of_query(query)
+            tier_mask = self.matching.rows_of_query(query)
             scores += tier_mask * np.float32(value)
             matching |= tier_mask
         same = compile_leaf(tiers.same, tiers.factor, to) if tiers.same else None
         if same is None or tiers.same is None:
             folded = self.folds.fold(matching & mask)
             return _take_scored(folded, scores), folded
-        best, count, same_rows = self._matching.best_and_all(tiers.same, same, wanted, self._limits.fetch)
+        best, count, same_rows = self.matching.best_and_all(tiers.same, same, wanted, self._limits.fetch)
         folded = self.folds.fold((matching | same_rows) & mask)
         if count > len(best):
             best = self._best_among(same, folded, wanted, best, count)
@@ -177,7 +177,7 @@ class HitFinder:
             enough = len(visible) >= wanted and best.scores[-1] < visible.scores[wanted - 1]
             if enough or count <= len(best) or len(best) >= MATCHES_MAX:
                 return visible
-            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, self._limits.fetch))
+            more, count = self.matching.best(query, max(len(best) * _FETCH_MORE, self._limits.fetch))
             if len(more) == len(best):
                 return more.take(mask[more.ordinals])
             best = more
