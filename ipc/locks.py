@@ -25,8 +25,7 @@ class Lock:
     """A lock that this process holds until `release`, the end of a `with`, or its own end."""
 
     def __init__(self, path: str | os.PathLike[str], descriptor: int) -> None:
-        self.path = path
-        self._descriptor = descriptor
+        self.path, self._descriptor = path, descriptor
 
     @property
     def lost(self) -> bool:

@@ -20,8 +20,7 @@ class Shipped:
     """The common part of the embedders with this model."""
 
     def __init__(self, identity: str, dimensions: int) -> None:
-        self.identity = identity
-        self.dimensions = dimensions
+        self.identity, self.dimensions = identity, dimensions
 
     #: called for every line of a project
     count_tokens = staticmethod(estimate_tokens)

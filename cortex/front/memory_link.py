@@ -39,9 +39,7 @@ class MemoryLink:
     def __init__(
         self, find: Callable[[], DataFolder], *, start: bool = True, glance_s: float = GLANCE_S
     ) -> None:
-        self._find = find
-        self._start = start
-        self._glance_s = glance_s
+        self._find, self._start, self._glance_s = find, start, glance_s
         self._attaching: asyncio.Task[attach.Attachment] | None = None
         self._client: Client | None = None
         self._quiet_until = 0.0

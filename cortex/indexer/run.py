@@ -134,8 +134,7 @@ class Indexer:
     def __init__(
         self, config: Config, embedder: Embedder, stop: threading.Event | None = None, limits: Limits = LIMITS
     ) -> None:
-        self.config = config
-        self.embedder = embedder
+        self.config, self.embedder = config, embedder
         self.settings = Settings(
             str(config.root),
             str(config.chunks_dir),

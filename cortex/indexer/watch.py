@@ -114,9 +114,7 @@ class _Follower:
     def __init__(
         self, config: Config, stop: threading.Event, pace: Pace, growth: Growth | None = None
     ) -> None:
-        self._config = config
-        self._stop = stop
-        self._pace = pace
+        self._config, self._stop, self._pace = config, stop, pace
         self._changes = Changes()
         self._folders = watch_folders(config.root, self._changes)
         self._indexer = Indexer(config, open_embedder(config), stop)

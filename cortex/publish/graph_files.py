@@ -28,9 +28,7 @@ class GraphFiles:
     """The graph folders. Of a damaged file the previous version is still served, with a warning."""
 
     def __init__(self, folders: Sequence[Folder], segments: Path, wait_s: float = WAIT_S) -> None:
-        self._folders = folders
-        self._segments = segments
-        self._wait_s = wait_s
+        self._folders, self._segments, self._wait_s = folders, segments, wait_s
         #: generations of the current long run that were published before its end
         self._times = 0
         #: start (monotonic, seconds) of the wait of changes; 0: none wait

@@ -38,8 +38,7 @@ class IntegrityMonitor:
         self, index_dir: Path, run_dir: Path, engines: Mapping[str, Engine], pause_s: float = PAUSE_S
     ) -> None:
         self._dir = index_dir
-        self._run_dir = run_dir
-        self._engines = engines
+        self._run_dir, self._engines = run_dir, engines
         self._seals: dict[Path, Seal | None] = {}
         #: the folders of the files that must not change
         self.folders = frozenset((index_dir,))

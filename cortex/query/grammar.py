@@ -24,8 +24,7 @@ class QueryParser:
     def __init__(self, query: str, tokens: list[Token]) -> None:
         self.boolean = False
         self.switches: set[str] = set()
-        self._query = query
-        self._tokens = tokens
+        self._query, self._tokens = query, tokens
         self._at = 0
 
     def read(self) -> Node:

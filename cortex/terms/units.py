@@ -212,8 +212,7 @@ class _File:
     def __init__(
         self, pieces: Sequence[_Piece], lines: list[str], definitions: Sequence[_Definition]
     ) -> None:
-        self._pieces = pieces
-        self._lines = lines
+        self._pieces, self._lines = pieces, lines
         self._first = pieces[0].first
         self._last = self._first + len(lines) - 1
         self._owners = [-1] * len(lines)

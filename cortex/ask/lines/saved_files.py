@@ -27,8 +27,7 @@ class SavedFiles:
     """The files below a root, compared with their records in one manifest after another."""
 
     def __init__(self, root: str, manifest: Path) -> None:
-        self._root = root
-        self._manifest = manifest
+        self._root, self._manifest = root, manifest
         #: path → (its stat, whether its content was changed), for the last manifest
         self._verdicts: dict[str, tuple[Stat, bool]] = {}
 

@@ -79,9 +79,7 @@ class GraphSnapshot:
     """The opened graph of one generation."""
 
     def __init__(self, graph: Graph, number: int, sources: SourceReader) -> None:
-        self.graph = graph
-        self._number = number
-        self._sources = sources
+        self.graph, self._number, self._sources = graph, number, sources
         self._targets = Targets(graph)
         self._walker = Walker(graph, self._targets)
         self._scope_key: tuple[str, tuple[str, ...]] = ("", ())

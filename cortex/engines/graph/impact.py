@@ -77,9 +77,7 @@ class Impact:
     """Collects the levels of a walk."""
 
     def __init__(self, graph: Graph, finder: StepFinder, files: Files) -> None:
-        self._graph = graph
-        self._finder = finder
-        self._files = files
+        self._graph, self._finder, self._files = graph, finder, files
         #: steps, with depth, impact type and severity of each
         self._parts: list[tuple[Steps, Array]] = []
         self._seen = np.zeros(len(graph.names), dtype=bool)

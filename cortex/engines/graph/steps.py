@@ -73,8 +73,7 @@ class StepFinder:
     """The steps of one graph. Arrays over its nodes are made for the first question."""
 
     def __init__(self, graph: Graph, members: Members) -> None:
-        self._graph = graph
-        self._members = members
+        self._graph, self._members = graph, members
 
     def into(self, reached: Array, are_running: Array, wanted: Array) -> Steps:
         """The steps into `reached` (numbers, i64 [n]) over edges of the types `wanted` (bool).

@@ -60,8 +60,7 @@ class Level:
 
 class Walker:
     def __init__(self, graph: Graph, targets: Targets) -> None:
-        self.graph = graph
-        self.targets = targets
+        self.graph, self.targets = graph, targets
         self.members = targets.method_owners
         self.finder = StepFinder(graph, self.members)
         self._files = Files(graph)

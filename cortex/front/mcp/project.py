@@ -58,8 +58,7 @@ class Project:
     """The project of a front with one client; without a `link`, `problem` says how to set one."""
 
     def __init__(self, link: OpenProjects | None, problem: str = "") -> None:
-        self.link = link
-        self.problem = problem
+        self.link, self.problem = link, problem
         #: whether the client's roots choose the project, and whether they may have changed
         self._by_roots = self._unasked = link is None
         self._asking = asyncio.Lock()

@@ -227,8 +227,7 @@ class ScriptModules:
         packages: Mapping[str, Package],
     ) -> None:
         self.files = {path for path in paths if path.endswith(_ENDINGS_LEFT_OUT)}
-        self._aliases = aliases
-        self._packages = packages
+        self._aliases, self._packages = aliases, packages
         self._folders: dict[str, str] = {}
         for folder in sorted(packages):
             self._folders.setdefault(packages[folder].name, folder)

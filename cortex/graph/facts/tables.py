@@ -93,8 +93,7 @@ class FileIndex:
     )  # fmt: skip
 
     def __init__(self, packed: Packed, rules: Rules) -> None:
-        self._packed = packed
-        self.rules = rules
+        self._packed, self.rules = packed, rules
         self.facts = head_of(packed)
         #: ids of the definitions, set by the project
         self.ids: list[str] = []

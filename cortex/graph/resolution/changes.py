@@ -51,8 +51,7 @@ class Change:
     """
 
     def __init__(self, files: Files, changes: Mapping[str, Packed | None]) -> None:
-        self._files = files
-        self._changes = changes
+        self._files, self._changes = files, changes
         self._touched, moved = _touched_names(files, changes)
         self._owners, self._before = _types_with_members(files, changes), _listed_members(files, changes)
         self._read = _includes_before(files, changes)

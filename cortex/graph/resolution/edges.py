@@ -34,8 +34,7 @@ class Edges:
     """Builder of one file's edges, by the definitions in which they begin."""
 
     def __init__(self, project: Project, path: str) -> None:
-        self._project = project
-        self._path = path
+        self._project, self._path = project, path
         self.module = project.module_id(path)
 
     def source(self, scope: int) -> str:

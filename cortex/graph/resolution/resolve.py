@@ -47,9 +47,7 @@ def resolve_file(
 
 class _Resolver:
     def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
-        self.project = project
-        self.evaluator = evaluator
-        self.path = path
+        self.project, self.evaluator, self.path = project, evaluator, path
         self.index = project.index(path)
         self.facts = self.index.facts
         self.rules = self.index.rules

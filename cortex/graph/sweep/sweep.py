@@ -28,8 +28,7 @@ _END = 1 << 60
 
 class Sweep:
     def __init__(self, path: str, grammar: Grammar) -> None:
-        self.path = path
-        self.grammar = grammar
+        self.path, self.grammar = path, grammar
         self.language = grammar.name
         self.syntax = grammar.syntax
         self.rules = grammar.rules

@@ -72,9 +72,7 @@ def tile(tokens: Sequence[int], costs: Sequence[float], budget: int) -> list[tup
 
 class _Tiler:
     def __init__(self, sums: Sequence[int], costs: Sequence[float], budget: int) -> None:
-        self._sums = sums
-        self._costs = costs
-        self._budget = budget
+        self._sums, self._costs, self._budget = sums, costs, budget
         self._tiny = budget * TINY_SHARE
 
     def _weight(self, low: int, high: int) -> int:

@@ -48,8 +48,7 @@ class GraphStore:
     """Keeps a project's graph up to date; for one thread, with the writer lock in `update`."""
 
     def __init__(self, config: Config, resolve: Resolve | None = None, limits: Limits = LIMITS) -> None:
-        self._config = config
-        self._limits = limits
+        self._config, self._limits = config, limits
         self._folder = config.graph_dir
         self._resolve = resolve
         self._project: Project | None = None

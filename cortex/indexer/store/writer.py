@@ -92,8 +92,7 @@ class Writer:
     """The chunks folder and the manifest of one run. The caller holds the writer lock."""
 
     def __init__(self, config: Config, manifest: Manifest) -> None:
-        self.manifest = manifest
-        self._config = config
+        self.manifest, self._config = manifest, config
         self._folder = config.chunks_dir
         self._temporary = config.chunks_dir / ".tmp"
         self._ending = chunk_ending(config)

@@ -84,8 +84,7 @@ class Records:
     """
 
     def __init__(self, connection: Connection, now: int) -> None:
-        self.connection = connection
-        self.now = now
+        self.connection, self.now = connection, now
         self.did: list[list[Any]] = []
         #: the notes that were written, in their new form
         self.notes: dict[int, Note] = {}

@@ -25,9 +25,7 @@ class Meanings:
     """The meanings of one graph's nodes. `modules`: number of a file's path → its node."""
 
     def __init__(self, graph: Graph, modules: Mapping[int, int], method_owners: Members) -> None:
-        self._graph = graph
-        self._modules = modules
-        self._method_owners = method_owners
+        self._graph, self._modules, self._method_owners = graph, modules, method_owners
 
     def meaning_of(self, number: int) -> str:
         """The id of a node's meaning, without the number of an overload. Parts of one definition

@@ -43,9 +43,7 @@ class Matching:
     """
 
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words) -> None:
-        self._schema = schema
-        self._searcher = searcher
-        self._words = words
+        self._schema, self._searcher, self._words = schema, searcher, words
         self.key_index = KeyIndex(rows)
         self._live = rows.live
         self._sets: dict[Node, Array] = {}

@@ -75,9 +75,7 @@ class TextScanner:
     """Scans the texts of a generation. Frozen; caches hold derived values only."""
 
     def __init__(self, rows: Rows, folds: Folds, words: Words, batch_bytes: int) -> None:
-        self._batch_bytes = batch_bytes
-        self._rows = rows
-        self._words = words
+        self._batch_bytes, self._rows, self._words = batch_bytes, rows, words
         self._searched, self._alone = folds.searched, folds.alone
 
     def candidates(self, needs: Needs, mask: Array) -> Array:

@@ -35,8 +35,7 @@ class Kotlin:
     """Kotlin's calls. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Evaluator) -> None:
-        self._project = project
-        self._values = values
+        self._project, self._values = project, values
 
     def extension_values(  # noqa: PLR0917
         self,

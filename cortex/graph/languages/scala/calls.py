@@ -37,8 +37,7 @@ class Scala:
     """Scala's calls. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
-        self._project = project
-        self._values = values
+        self._project, self._values = project, values
 
     def function_takers(self, owners: tuple[Value, ...], members: tuple[Value, ...]) -> tuple[Value, ...]:
         """Return the callees that take a function on `owners`: `members` if these are functions,

@@ -52,11 +52,8 @@ class Calls:
     def __init__(
         self, project: Project, evaluator: Evaluator, path: str, edges: Edges, targets: Targets
     ) -> None:
-        self.project = project
-        self.evaluator = evaluator
-        self.path = path
-        self.edges = edges
-        self.targets = targets
+        self.project, self.evaluator, self.path = project, evaluator, path
+        self.edges, self.targets = edges, targets
         self.index = project.index(path)
         self._definitions = self.index.facts.definitions
         self.language = project.language(path)

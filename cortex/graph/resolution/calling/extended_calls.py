@@ -19,10 +19,8 @@ class ExtendedCalls:
     """Targets of such calls in one file, in languages with extensions."""
 
     def __init__(self, project: Project, evaluator: Evaluator, overloads: Overloads, path: str) -> None:
-        self.project = project
-        self.evaluator = evaluator
-        self._overloads = overloads
-        self.path = path
+        self.project, self.evaluator = project, evaluator
+        self._overloads, self.path = overloads, path
         self._language = project.language(path)
         self._rules = self._language.rules
 

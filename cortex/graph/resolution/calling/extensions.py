@@ -62,8 +62,7 @@ class Extensions(Remembering):
     """Extensions of a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: Types) -> None:
-        self._project = project
-        self._types = types
+        self._project, self._types = project, types
         self._homes: dict[str, tuple[str, ...]] = {}
         #: (path, name) → result of `_visible`
         self._visible_memo: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}

@@ -46,11 +46,8 @@ class FunctionValues:
     def __init__(
         self, project: Project, evaluator: Evaluator, path: str, edges: Edges, targets: Targets
     ) -> None:
-        self._project = project
-        self._evaluator = evaluator
-        self._path = path
-        self._edges = edges
-        self._targets = targets
+        self._project, self._evaluator, self._path = project, evaluator, path
+        self._edges, self._targets = edges, targets
         self._properties = Properties(project, evaluator, path, edges)
         self._index = project.index(path)
         self._rules = self._index.rules

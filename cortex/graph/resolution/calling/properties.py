@@ -23,10 +23,7 @@ class Properties:
     """The uses of properties in one file."""
 
     def __init__(self, project: Project, evaluator: Evaluator, path: str, edges: Edges) -> None:
-        self._project = project
-        self._evaluator = evaluator
-        self._path = path
-        self._edges = edges
+        self._project, self._evaluator, self._path, self._edges = project, evaluator, path, edges
         self._rules = project.rules(path)
         #: accessors have other names than their property
         self._has_accessors = bool(project.language(path).syntax.accessors)

@@ -48,10 +48,7 @@ _TYPE_OF = re.compile(r"(?:^|\.)(?:getClass|GetType)\(\)")
 
 class Targets:
     def __init__(self, project: Project, evaluator: Evaluator, path: str, edges: Edges) -> None:
-        self._project = project
-        self._evaluator = evaluator
-        self._path = path
-        self._edges = edges
+        self._project, self._evaluator, self._path, self._edges = project, evaluator, path, edges
         self._language = project.language(path)
         self._rules = self._language.rules
         self.overloads = Overloads(project, evaluator, path)

@@ -18,8 +18,7 @@ class ImplicitReceivers(Remembering):
     """The blocks of a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: ChainEvaluator) -> None:
-        self._project = project
-        self._values = values
+        self._project, self._values = project, values
         #: (path, scope) → result of `_blocks`
         self._blocks_by_scope: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
         self.memos = (self._blocks_by_scope,)

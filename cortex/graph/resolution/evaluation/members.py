@@ -44,11 +44,9 @@ class Members(Remembering):
         recursion: Recursion,
     ) -> None:
         self.project = self._project = project
-        self._values = values
-        self._scopes = scopes
+        self._values, self._scopes = values, scopes
         self.exports, self._owners = scopes.exports, scopes.owners
-        self.supertypes = supertypes
-        self._results = results
+        self.supertypes, self._results = supertypes, results
         self._generics = results.generics
         self._recursion = recursion
         self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}

@@ -54,10 +54,8 @@ class Results(Remembering):
     """Results in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Declaring, commonjs: CommonJs, recursion: Recursion) -> None:
-        self._project = project
-        self._values = values
-        self._commonjs = commonjs
-        self._recursion = recursion
+        self._project, self._values = project, values
+        self._commonjs, self._recursion = commonjs, recursion
         self.generics = values.generics
         self._returns: dict[Ref, tuple[Value, ...]] = {}
         self.memos = (self._returns,)

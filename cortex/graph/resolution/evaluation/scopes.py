@@ -54,9 +54,7 @@ class Scopes(Remembering):
     """
 
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
-        self.project = project
-        self._meanings = meanings
-        self._recursion = recursion
+        self.project, self._meanings, self._recursion = project, meanings, recursion
         #: (file, `_visible_scope`, name, `is_in_group`) → values of a name that no binding has
         self._foreign: dict[tuple[str, int, str, bool], tuple[tuple[Value, ...], How]] = {}
         self._visible_scopes: dict[tuple[str, int], int] = {}

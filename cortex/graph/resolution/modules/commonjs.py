@@ -15,9 +15,7 @@ class CommonJs(Remembering):
     """CommonJS exports of a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
-        self._project = project
-        self._meanings = meanings
-        self._recursion = recursion
+        self._project, self._meanings, self._recursion = project, meanings, recursion
         self._wholes: dict[str, tuple[Value, ...]] = {}
         self.memos = (self._wholes,)
 

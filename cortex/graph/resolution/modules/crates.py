@@ -24,9 +24,7 @@ class Crates:
     """Rust's names. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, exports: Exports) -> None:
-        self._project = project
-        self._meanings = meanings
-        self._exports = exports
+        self._project, self._meanings, self._exports = project, meanings, exports
 
     def outer_module(self, path: str, scope: int) -> tuple[Value, ...]:
         """Return the module around this one: in the same file, or another file."""

@@ -39,9 +39,7 @@ class Exports(Remembering):
         self, project: Project, meanings: ChainEvaluator, recursion: Recursion, names: Names
     ) -> None:
         self.project = self._project = project
-        self._meanings = meanings
-        self._recursion = recursion
-        self._names = names
+        self._meanings, self._recursion, self._names = meanings, recursion, names
         self.commonjs = CommonJs(project, meanings, recursion)
         self.crates = Crates(project, meanings, self)
         self._memo: dict[tuple[str, str], tuple[Value, ...]] = {}

@@ -31,9 +31,7 @@ class Contexts:
     """Evaluator of such parameters. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, commonjs: CommonJs) -> None:
-        self._project = project
-        self._meanings = meanings
-        self._commonjs = commonjs
+        self._project, self._meanings, self._commonjs = project, meanings, commonjs
 
     def values_of(self, value: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
         """Return the values of a parameter; of several signatures the first with an answer."""

@@ -45,8 +45,7 @@ class Generics(Remembering):
     """Type arguments in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
-        self._project = project
-        self._values = values
+        self._project, self._values = project, values
         self._type_arguments: dict[tuple[Value, Ref], TypeArguments] = {}
         #: function → type parameters of the type around it that its result mentions
         self._free: dict[Ref, frozenset[str]] = {}

@@ -57,9 +57,7 @@ class Overloads:
     """Chooses overloads for the calls of one file."""
 
     def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
-        self.project = project
-        self.evaluator = evaluator
-        self.path = path
+        self.project, self.evaluator, self.path = project, evaluator, path
         self.index = project.index(path)
         self.language = project.language(path)
         self.rules = self.language.rules

@@ -17,9 +17,7 @@ class Owners:
     """Owners in a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, crates: Crates) -> None:
-        self._project = project
-        self._meanings = meanings
-        self._crates = crates
+        self._project, self._meanings, self._crates = project, meanings, crates
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
         """Return the value of `self`, `this`, `cls`, `super` in `scope`; None for other names."""

@@ -17,8 +17,7 @@ class MethodSets:
     """The method sets of one state of a project."""
 
     def __init__(self, project: Project, evaluator: Evaluator) -> None:
-        self.project = project
-        self.evaluator = evaluator
+        self.project, self.evaluator = project, evaluator
         self._sets: dict[Ref, dict[str, Ref]] = {}
 
     def relax(self) -> None:

@@ -40,9 +40,7 @@ class Supertypes(Remembering):
     """The supertypes in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: ChainEvaluator, recursion: Recursion) -> None:
-        self._project = project
-        self._types = types
-        self._recursion = recursion
+        self._project, self._types, self._recursion = project, types, recursion
         self._memo: dict[Ref, Supers] = {}
         self._written: dict[Ref, Supers] = {}
         #: direct supertypes → their supertypes
