@@ -268,8 +268,7 @@ def _cut(raw: bytes, numbers: Sequence[int]) -> bytes:
     chunk["metadata"]["end_line"] = next(
         (number for number in reversed(numbers) if number), chunk["metadata"]["end_line"]
     )
-    encoded: bytes = orjson.dumps(chunk)
-    return encoded
+    return orjson.dumps(chunk)
 
 
 def _suggestion(fan_out: FanOut, question: Exact, answers: Mapping[str, ExactHits], *, nothing: bool) -> str:

@@ -110,8 +110,7 @@ class Bert:
         state = self._normed(state + weights["kinds"][kinds_of], "norm")
         for layer in range(self._layers):
             state = self._attend(state, bounds, f"{layer}.")
-        means: Array = np.add.reduceat(state, bounds[:-1]) / np.diff(bounds)[:, None].astype(np.float32)
-        return means
+        return np.add.reduceat(state, bounds[:-1]) / np.diff(bounds)[:, None].astype(np.float32)
 
     def _attend(self, state: Array, bounds: Array, layer: str) -> Array:
         """float32 [tokens, width] after one layer."""

@@ -79,8 +79,7 @@ class Candidates:
 
     def best(self, values: Array) -> Array:
         """Return the highest of `values` […, n] in each file."""
-        highest: Array = np.maximum.reduceat(values, self.starts, axis=-1)
-        return highest
+        return np.maximum.reduceat(values, self.starts, axis=-1)
 
     def top(self, *lanes: str) -> list[Array]:
         """Return for each lane the sum of each file's TOP_CHUNKS best chunks (covering ones if it
@@ -186,8 +185,7 @@ def run_starts(ascending: Array) -> Array:
     same = np.empty(len(ascending), bool)
     same[:1] = False
     np.equal(ascending[1:], ascending[:-1], out=same[1:])
-    out: Array = np.flatnonzero(~same)
-    return out
+    return np.flatnonzero(~same)
 
 
 def split_name(name: str) -> tuple[str, str]:

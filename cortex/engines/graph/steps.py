@@ -200,8 +200,7 @@ class StepFinder:
             return same
         methods, uppers = self.overridden(np.unique(sources[same]))
         overriding = self._mix(methods, uppers.astype("<u8"))
-        calling: Array = same & np.isin(self._mix(sources, called.astype("<u8")), overriding)
-        return calling
+        return same & np.isin(self._mix(sources, called.astype("<u8")), overriding)
 
     def overridden(self, numbers: Array, *, each: bool = True) -> tuple[Array, Array]:
         """Pairs (method, method that it implements or overrides), as two arrays; of a C++ method
@@ -356,8 +355,7 @@ class StepFinder:
         nodes = np.where(self._owners >= 0, self._graph.node_of[self._owners], -1)
         like_type = self._are_in(lambda language: language.named_like_type) & (nodes >= 0)
         like_type &= self._lasts[nodes] == self._lasts
-        constructors: Array = self._are_methods & (self._owners >= 0) & (named | like_type)
-        return constructors
+        return self._are_methods & (self._owners >= 0) & (named | like_type)
 
     @cached_property
     def _constructors_by_owner(self) -> Keyed:

@@ -41,8 +41,7 @@ class FileCentroids:
             vectors = _unit(self._rows.vectors(ordinals[new]).astype(np.float32))
             lengths = np.linalg.norm(vectors + SHARE * centroids[place[new]], axis=1)
             self._lengths[ordinals[new]] = np.where(lengths > 0, lengths, 1)
-        near: Array = (cosines + SHARE * (centroids @ query)[place]) / self._lengths[ordinals]
-        return near
+        return (cosines + SHARE * (centroids @ query)[place]) / self._lengths[ordinals]
 
     def _get_centroids(self, files: list[int]) -> Array:
         """Centroids, float32 [files, dimensions], 0 for rows without a file; new ones are
@@ -71,5 +70,4 @@ class FileCentroids:
 def _unit(vectors: Array) -> Array:
     """Scale each vector to unit length; a zero vector stays."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Array = vectors / np.where(lengths > 0, lengths, 1)
-    return unit
+    return vectors / np.where(lengths > 0, lengths, 1)

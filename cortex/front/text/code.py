@@ -79,8 +79,7 @@ def _draw_places(page: Page, rows: Iterable[Answer]) -> None:
 
 
 def metadata_of(row: Answer) -> Mapping[str, Any]:
-    metadata: Mapping[str, Any] = row["chunk"].get("metadata") or {}
-    return metadata
+    return row["chunk"].get("metadata") or {}
 
 
 def chunk_place(row: Answer) -> list[Span]:
@@ -119,8 +118,7 @@ def _symbol(chunk: Answer) -> str:
     names = [row["name"] for row in metadata.get("definitions") or () if isinstance(row, Mapping)]
     scope = metadata.get("scope") or (names[0] if names else "")
     title = chunk.get("title", "") if chunk.get("chunk_type") == "documentation" else ""
-    label: str = metadata.get("symbol") or title or scope
-    return label
+    return metadata.get("symbol") or title or scope
 
 
 def _gapped(text: str, number: int) -> Iterator[tuple[int, str]]:

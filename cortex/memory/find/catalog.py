@@ -322,8 +322,7 @@ class Catalog:
     def live(self) -> list[int]:
         """The numbers of the notes that are not deleted."""
         is_live = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))
-        numbers: list[int] = np.flatnonzero(is_live).tolist()
-        return numbers
+        return np.flatnonzero(is_live).tolist()
 
     def kinds(self) -> dict[str, int]:
         """{kind: number in the column "kind"}."""

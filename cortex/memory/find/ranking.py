@@ -185,8 +185,7 @@ def _window(around: Sequence[Array], word_bits: WordBits, mask: Array) -> Array:
 def _covered(bits: Array, worth: Array) -> Array:
     """The share of the query words' weight that the bits name."""
     shares = worth / (worth.sum() or 1.0)
-    covered: Array = sum((share * (bits >> at & 1) for at, share in enumerate(shares)), np.zeros(len(bits)))
-    return covered
+    return sum((share * (bits >> at & 1) for at, share in enumerate(shares)), np.zeros(len(bits)))
 
 
 def _meaning(around: Sequence[Array], sure: Array) -> Array:
@@ -196,8 +195,7 @@ def _meaning(around: Sequence[Array], sure: Array) -> Array:
         share = MEANT_NEAR[at // 2]
         combined += share * sure[ring]
         squares += share * share * (ring > 0)
-    meant: Array = combined / np.sqrt(squares)
-    return meant
+    return combined / np.sqrt(squares)
 
 
 def _best_by_chance(among: int) -> float:
@@ -234,8 +232,7 @@ def _sessions(numbers: Array, word_scores: Array, hits: Array, scores: Array, ca
     values = np.where(
         sessions > 0, sums[sessions] / np.sqrt(np.maximum(1, catalog.lengths[sessions])), word_scores
     )
-    shares: Array = values / (values.max(initial=0.0) or 1.0)
-    return shares
+    return values / (values.max(initial=0.0) or 1.0)
 
 
 def rank(  # noqa: PLR0917

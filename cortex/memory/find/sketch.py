@@ -47,8 +47,7 @@ class Sketch:
         cosine, less the share common to all.
         """
         (query,), _ = _bytes((vector.astype(np.float32) @ self._axes)[None])
-        scores: Array = products(query, self._rows[:count]) * self._scales[:count]
-        return scores
+        return products(query, self._rows[:count]) * self._scales[:count]
 
 
 def enlarge(array: Array, room: int, fill: int = 0) -> Array:
@@ -64,8 +63,7 @@ def _axes(vectors: Array) -> Array:
     sample = vectors.astype(np.float32)
     sample -= sample.mean(axis=0)
     _, axes = np.linalg.eigh(sample.T @ sample)
-    leading: Array = np.ascontiguousarray(axes[:, ::-1][:, :DIMENSIONS])
-    return leading
+    return np.ascontiguousarray(axes[:, ::-1][:, :DIMENSIONS])
 
 
 def _bytes(vectors: Array) -> tuple[Array, Array]:

@@ -237,17 +237,13 @@ class Vectors:
         """The indices of likely nearest vectors, unordered."""
         count = PROPOSED + len(places) // PROPOSED_EACH
         nearness = sketch.nearness(vector, self._count)
-        proposed: Array = places[
-            _greatest(nearness if len(places) == self._count else nearness[places], count)
-        ]
-        return proposed
+        return places[_greatest(nearness if len(places) == self._count else nearness[places], count)]
 
     def _places_in(self, numbers: Iterable[int], mask: Array) -> Array:
         """The indices of those notes that are in the mask and have a vector."""
         wanted = np.fromiter(numbers, np.int64)
         wanted = wanted[mask[wanted] & (wanted < len(self._places))]
-        places: Array = self._places[wanted[self._places[wanted] >= 0]]
-        return places
+        return self._places[wanted[self._places[wanted] >= 0]]
 
     def _background(self) -> Array:
         """Float32 [n, dimensions]: unrelated notes."""
@@ -278,8 +274,7 @@ class Vectors:
         notes.
         """
         mean, deviation = self._scale()
-        likeness: Array = (self.against(numbers, numbers) - mean) / (deviation or 1.0)
-        return likeness
+        return (self.against(numbers, numbers) - mean) / (deviation or 1.0)
 
     def likenesses_to(self, text: str, numbers: Sequence[int]) -> Array:
         """float32 [n]: the same between a text and notes."""
@@ -287,8 +282,7 @@ class Vectors:
         vector = self._query_vectors.get(text)
         if vector is None:
             vector = self._embedder.embed([text], "query")[0].astype(np.float32)
-        likeness: Array = (self._vectors(numbers) @ vector - mean) / (deviation or 1.0)
-        return likeness
+        return (self._vectors(numbers) @ vector - mean) / (deviation or 1.0)
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes nearest to a text: by all vectors, or by the proposed ones only."""
@@ -325,8 +319,7 @@ class Vectors:
     def against(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
         """float32 [numbers, others]: the cosines between notes, 0 where one has no vector."""
         first, second = (self._vectors(group) for group in (numbers, others))
-        cosines: Array = first @ second.T
-        return cosines
+        return first @ second.T
 
     def _vectors(self, numbers: Sequence[int]) -> Array:
         wanted = np.array(numbers, np.int64)
@@ -381,8 +374,7 @@ def _greatest(values: Array, count: int) -> Array:
     if len(places) < count:
         places = np.arange(len(values))
     best = np.argpartition(-values[places], count)[:count] if len(places) > count else slice(None)
-    greatest: Array = places[best]
-    return greatest
+    return places[best]
 
 
 def _checksums(rows: Array) -> Array:

@@ -53,8 +53,7 @@ def _condition(library: Library) -> Any:
 
 
 def _count(connection: Connection, condition: Any) -> int:
-    count: int = connection.execute(select(func.count()).select_from(NOTE).where(condition)).scalar_one()
-    return count
+    return connection.execute(select(func.count()).select_from(NOTE).where(condition)).scalar_one()
 
 
 def accept(library: Library, *, numbers: Sequence[str | int], operation_id: str = "") -> dict[str, Any]:

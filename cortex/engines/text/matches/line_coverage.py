@@ -94,8 +94,7 @@ def literal_levels(body: Body, marked: Marked, marks: Marks, query: str) -> Arra
     inside, exact = (_lines_matching(body, marked, pattern) for pattern in (first + rest, spelled))
     if not inside.any():
         return every
-    levels: Array = LOOSE - inside.astype(np.int64) - exact
-    return levels
+    return LOOSE - inside.astype(np.int64) - exact
 
 
 def _has_parts(leaf: Leaf) -> bool:

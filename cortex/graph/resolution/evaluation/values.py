@@ -151,8 +151,7 @@ class Recursion:
 
     def answer(self, key: object, nothing: T) -> T:
         """Return the partial result for `key`, else `nothing`, after `enter` returned None."""
-        known_answer: T = self._partial[key][1] if key in self._partial else nothing
-        return known_answer
+        return self._partial[key][1] if key in self._partial else nothing
 
     def leave(self, key: object, before: int, answer: object) -> bool:
         """End a search. Return True if its result is complete and may be cached."""

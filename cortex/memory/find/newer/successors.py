@@ -109,14 +109,12 @@ def likely(features: dict[str, Array], *, is_first: bool = False) -> Array:
     weights, bias = (FIRST, FIRST_BIAS) if is_first else (QUESTION, QUESTION_BIAS)
     if "near" not in features:
         weights, bias = (STORED, STORED_BIAS) if "read" in features else (PROPOSED, PROPOSED_BIAS)
-    values: Array = 1 / (1 + np.exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
-    return values
+    return 1 / (1 + np.exp(-bias - sum(weight * features[name] for name, weight in weights.items())))
 
 
 def log_odds(likelihoods: Array) -> Array:
     """float64 [n]: the feature "read" of likelihoods, 0 for an even chance and at most 1."""
-    odds: Array = np.clip(np.log((likelihoods + 1e-9) / (1 - likelihoods + 1e-9)) / SURE_ODDS, -1.0, 1.0)
-    return odds
+    return np.clip(np.log((likelihoods + 1e-9) / (1 - likelihoods + 1e-9)) / SURE_ODDS, -1.0, 1.0)
 
 
 def features_of(  # noqa: PLR0917

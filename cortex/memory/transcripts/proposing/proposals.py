@@ -103,8 +103,7 @@ def _hash(key: bytes, project: str, text: str) -> str:
 
 
 def _count(connection: Connection, condition: Any) -> int:
-    total: int = connection.execute(select(func.count()).select_from(CANDIDATE).where(condition)).scalar_one()
-    return total
+    return connection.execute(select(func.count()).select_from(CANDIDATE).where(condition)).scalar_one()
 
 
 def expire(connection: Connection, now: int) -> int:
