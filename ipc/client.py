@@ -184,8 +184,7 @@ class Client:
         """Return the next connected replica, waiting for one until then. Raises Silent."""
         while True:
             replicas = self._registered(worker)
-            ready = [replica for replica in replicas if replica.connected.is_set()]
-            if ready:
+            if ready := [replica for replica in replicas if replica.connected.is_set()]:
                 return ready[next(self._turns.setdefault(worker, itertools.count())) % len(ready)]
             left = until - time.monotonic()
             if left <= 0:

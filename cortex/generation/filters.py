@@ -79,8 +79,7 @@ class Masks:
             mask &= self._rows_with(self.languages(filters.language), "language")
         for tag in self._split_tags(filters)[0]:
             mask &= rows_with_tags(self.segments, self.starts, same_tags(tag))
-        paths = self.paths(filters)
-        if paths is not None:
+        if (paths := self.paths(filters)) is not None:
             wanted = set(paths)
             table = np.array([name in wanted for name in self.path_names], bool)
             mask &= table[self.columns["path"]] if len(table) else False
@@ -140,8 +139,7 @@ def rows_with_tags(segments: Sequence[Segment], starts: Array, tags: Iterable[st
     out = np.zeros(int(starts[-1]), bool)
     for start, segment in zip(starts, segments, strict=False):
         names = segment.meta["tag_names"]
-        wanted = [names.index(tag) for tag in tags if tag in names]
-        if wanted:
+        if wanted := [names.index(tag) for tag in tags if tag in names]:
             uses = np.flatnonzero(np.isin(segment.arrays["tags"], wanted))
             out[np.searchsorted(segment.arrays["tag_offsets"], uses, side="right") - 1 + start] = True
     return out

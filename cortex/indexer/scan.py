@@ -312,8 +312,7 @@ class Scanner:
         if self._ignore.match(path):
             return True
         for rule in scope.cortex:
-            decision = rule.decide(path)
-            if decision is not None:
+            if (decision := rule.decide(path)) is not None:
                 return decision
         return None
 
@@ -322,14 +321,12 @@ class Scanner:
         if scope.ignored_by is not None:
             return scope.ignored_by
         for rule in scope.git:
-            decision = rule.decide(path)
-            if decision is not None:
+            if (decision := rule.decide(path)) is not None:
                 return (rule, path) if decision else None
         return None
 
     def _is_ignored(self, path: str, scope: Scope) -> bool:
-        decision = self._own_decision(path, scope)
-        if decision is not None:
+        if (decision := self._own_decision(path, scope)) is not None:
             return decision
         if self._git_rule(path, scope) is None:
             return False

@@ -22,8 +22,7 @@ def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None
         {"what": "database", "found": fault, "mended": False} for fault in memory.store.database.check()
     ]
     yield
-    wrong = memory.store.count_wrong_keys(mend=mend)
-    if wrong:
+    if wrong := memory.store.count_wrong_keys(mend=mend):
         findings.append({"what": "database", "found": f"{wrong} notes with a wrong key", "mended": mend})
     yield
     memory.follow()

@@ -36,8 +36,7 @@ def read_moment(value: float | str, what: str) -> int:
     zone), or seconds or milliseconds since 1970, to UTC milliseconds. Raises BadRequest, naming
     `what`.
     """
-    period = _period(value, what)
-    if period is not None:
+    if (period := _period(value, what)) is not None:
         return period[0]
     if isinstance(value, str) and _UNCLEAR.fullmatch(value.strip()):
         raise BadRequest(_no_moment(value, what))

@@ -402,8 +402,7 @@ def set_status(owner: Owner) -> dict[str, Any]:
     """
     status: dict[str, Any] = {"running": False, "problem": "", "processes": []}
     for folder in set_folders(owner):
-        answer = _ask_supervisor(folder, "status")
-        if answer:
+        if answer := _ask_supervisor(folder, "status"):
             problem = mismatch(owner, answer)
             answer.pop("settings", None)
             status = answer | {"running": True, "problem": problem}

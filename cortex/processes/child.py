@@ -176,8 +176,7 @@ class Child:
         return news
 
     def _start(self, now: float) -> str:
-        holder = holder_of(self._lock_path)
-        if holder is not None:
+        if (holder := holder_of(self._lock_path)) is not None:
             # A worker of a Procfile, or an orphan that is about to end. Fronts can use it now.
             news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
             self.state, self._due = "held", now + HELD_S

@@ -101,8 +101,7 @@ def begin_change(place: SealedPlace) -> bytes:
 def end_change(place: SealedPlace, key: bytes) -> None:
     """Make `key` the project's only key. Raises as `project_key`."""
     with _keys_lock(_notes_of(place)):
-        wrapped = read_wrapped(place.store)
-        if wrapped is not None:
+        if (wrapped := read_wrapped(place.store)) is not None:
             _wrap(place.store, key, _master_of(wrapped, place.key_path))
 
 

@@ -69,8 +69,7 @@ class Encodings:
         for at in (0, 1):
             for folder in _folders_of(path):
                 rules, values = self._attributes(folder)[at]
-                match = rules.last(path[len(folder) + 1 :] if folder else path)
-                if match is not None:
+                if (match := rules.last(path[len(folder) + 1 :] if folder else path)) is not None:
                     if values[match.line - 1]:
                         return values[match.line - 1]
                     break

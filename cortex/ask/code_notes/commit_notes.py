@@ -71,8 +71,7 @@ class CommitHistory:
         unknown = await tell("unknown_commits", {"commits": commits}, False)
         new = [commit for commit in unknown["commits"] if _HASH.fullmatch(commit)]
         for at in range(0, len(new), SLICE):
-            some = await self._read_commits(new[at : at + SLICE])
-            if some:
+            if some := await self._read_commits(new[at : at + SLICE]):
                 await tell("take_commits", {"commits": some}, True)
         self._head = commits[0]
         return len(new)

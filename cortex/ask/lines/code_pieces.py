@@ -400,8 +400,7 @@ def _rows_of(view: _View, gap: Sequence[int]) -> list[tuple[int, int, int]]:
     rows = []
     cuts = [*sorted(starts & set(gap)), gap[-1] + 1]
     for first, following in pairwise(cuts):
-        filled = [line for line in range(first, following) if body.lines.get(line, "").strip()]
-        if filled:
+        if filled := [line for line in range(first, following) if body.lines.get(line, "").strip()]:
             rows.append((filled[0], filled[-1], indentation_of(body.lines[filled[0]])))
     return rows
 

@@ -280,8 +280,7 @@ def _blocks_of_type(lines: Mapping[int, str], target: Target, shift: int) -> lis
     following = signature_end(lines, target.start + shift) + 1
     for member in (*target.members, None):
         first = member.start + shift if member else target.end + shift
-        between = [number for number in range(following, first) if lines[number].strip()]
-        if between:
+        if between := [number for number in range(following, first) if lines[number].strip()]:
             blocks.append((between[0], between[-1], 0))
         if member and member.end + shift >= following:
             blocks.append((max(first, following), member.end + shift, 0))

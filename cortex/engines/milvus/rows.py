@@ -51,8 +51,7 @@ class Fetched:
     def _get_all(self, cache: OrderedDict[str, Any], keys: Sequence[str], fetch: Any) -> list[Any]:
         wanted = dict.fromkeys(keys)
         entries = {key: cache[key] for key in wanted if key in cache}
-        missing = [key for key in wanted if key not in entries]
-        if missing:
+        if missing := [key for key in wanted if key not in entries]:
             new = fetch(missing)
             if len(new) < len(missing):
                 raise NotReady("The index in Milvus has moved on; ask again in a second.")

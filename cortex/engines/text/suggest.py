@@ -74,8 +74,7 @@ def _explain_no_line(context: SuggestionContext, expression: Expression, deadlin
     sentence = f"No line of code or documentation matches `{expression.source.pattern}`"
     if expression.source.case:
         any_case = compile_expression(replace(expression.source, case=False))
-        count = _scan_count(context, [any_case], deadline)
-        if count:
+        if count := _scan_count(context, [any_case], deadline):
             return f"{sentence} as written; ignoring case, {'one chunk does' if count == 1 else f'{count} chunks do'}."
     if near := _nearest(context, expression.source.pattern):
         return f"{sentence} (did you mean `{near}`?)."
@@ -89,8 +88,7 @@ def _explain_terms(context: SuggestionContext, node: Node) -> str:
     ):
         return f"The filters leave nothing: without them {_format_count(unfiltered)}."
     clauses = leaves(node)[:_TERMS_MAX]
-    missing = [clause for clause in clauses if not _count(context, clause, filters=False)]
-    if missing:
+    if missing := [clause for clause in clauses if not _count(context, clause, filters=False)]:
         sentence = "; ".join(_explain_missing(context, clause) for clause in missing[:3])
         sentence = sentence[:1].upper() + sentence[1:]
         others = [clause for clause in clauses if clause not in missing]
@@ -100,10 +98,8 @@ def _explain_terms(context: SuggestionContext, node: Node) -> str:
         )
     if sentence := _explain_exclusion(context, node):
         return sentence
-    if len(clauses) > 1:
-        joined = _count(context, Or(tuple(clauses)))
-        if joined:
-            return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_format_count(joined)}."
+    if len(clauses) > 1 and (joined := _count(context, Or(tuple(clauses)))):
+        return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_format_count(joined)}."
     if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
         return f"The words of `{node.text}` are nowhere side by side; leave out the quotes, or write them as words."
     return "The exclusions remove every match; drop a NOT or a minus."

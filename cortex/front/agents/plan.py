@@ -274,8 +274,7 @@ def disconnect(names: Iterable[str], among: Callable[[record.Entry], bool] = lam
     for entry in reversed(plan.entries.copy()):
         if not gone & set(entry.agents) or not among(entry):
             continue
-        others = [name for name in entry.agents if name not in gone]
-        if others:
+        if others := [name for name in entry.agents if name not in gone]:
             entry.agents = others
             continue
         try:
@@ -297,8 +296,7 @@ def is_of_user(entry: record.Entry) -> bool:
 
 def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
     """Remove a recorded piece. Raises NotUnderstoodError if an edited one cannot be located."""
-    text = file.after
-    if text is not None:
+    if (text := file.after) is not None:
         text = text.replace(entry.piece, "") if text.count(entry.piece) == 1 else _remove_edited(text, entry)
         file.after = None if entry.created and json_files.is_hollow(text) else text
     plan.entries.remove(entry)

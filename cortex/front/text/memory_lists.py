@@ -53,8 +53,7 @@ def draw_timeline(page: Page, answer: Answer) -> None:
             (row["title"], STRONG),
             (f"  {row['kind']}, {say_ago(row['at'], now)}", FAINT),
         )
-    counts = [f"{answer[name]} {name}" for name in ("earlier", "later") if answer.get(name)]
-    if counts:
+    if counts := [f"{answer[name]} {name}" for name in ("earlier", "later") if answer.get(name)]:
         page.note(f"There are {' and '.join(counts)} ones: --before and --after show more.")
     _note_more(page, answer)
     if not answer["items"]:

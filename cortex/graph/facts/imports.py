@@ -86,8 +86,7 @@ def read_script(node: Node, imported: Imported) -> None:
                     for name, alias in _specifiers(specifier):
                         imported.add(alias, module, name)
         for clause in (child for child in node.named_children if child.type == "import_require_clause"):
-            inner = clause.child_by_field_name("source")
-            if inner is not None:
+            if (inner := clause.child_by_field_name("source")) is not None:
                 imported.add(text_of(clause.named_children[0]), text_of(inner).strip("'\"`"))
         return
     _script_export(node, module, imported)
@@ -176,8 +175,7 @@ def read_php(node: Node, imported: Imported) -> None:
 
 def read_rust(node: Node, imported: Imported) -> None:
     exported = any(child.type == "visibility_modifier" for child in node.children)
-    argument = node.child_by_field_name("argument")
-    if argument is not None:
+    if (argument := node.child_by_field_name("argument")) is not None:
         _read_use("".join(text_of(argument).replace(" as ", "@").split()), "", imported, exported=exported)
 
 

@@ -100,8 +100,7 @@ class PythonModules:
 
     def find(self, module: str, importer: str) -> str:
         """The key of `module` as `importer` writes it; "" for a module outside the project."""
-        level = len(module) - len(module.lstrip("."))
-        if level:
+        if level := len(module) - len(module.lstrip(".")):
             folder = folder_of(importer)
             for _ in range(level - 1):
                 folder = folder_of(folder)

@@ -294,8 +294,7 @@ class _Prefixes:
 
     def of(self, router: str, depth: int = 0) -> list[Prefix]:
         router = root_of(router, self._same)
-        cached = self._cache.get(router)
-        if cached is not None:
+        if (cached := self._cache.get(router)) is not None:
             return cached
         if depth > MOUNTS_MAX:
             return []

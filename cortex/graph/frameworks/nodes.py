@@ -272,8 +272,7 @@ class _Nodes:
     def _fixture(self, name: str, scope: int) -> str:
         """Return the id of the client or application that pytest passes under a name."""
         while scope >= 0 and name.isidentifier():
-            ref = fixture_of(self._project, name, self._path, scope)
-            if ref is not None:
+            if (ref := fixture_of(self._project, name, self._path, scope)) is not None:
                 return f"{self._project.module_id(ref[0])}:{self._project.definition(ref).qualified}()"
             scope = self._facts.definitions[scope].parent
         return ""

@@ -248,8 +248,7 @@ class Project:
         return self._modules[key]
 
     def _find_module(self, module: str, importer: str) -> str:
-        find = self._languages[importer].find_module
-        if find is not None:
+        if (find := self._languages[importer].find_module) is not None:
             return find(self, module, importer)
         return self.package_key(self._rules[importer].family, module)
 

@@ -135,8 +135,7 @@ class _Resolver:
         for at, definition in enumerate(self.facts.definitions):
             if takes_fixtures(self.rules, definition):
                 for parameter in definition.parameters:
-                    ref = fixture_of(self.project, parameter.name, self.path, at)
-                    if ref is not None:
+                    if (ref := fixture_of(self.project, parameter.name, self.path, at)) is not None:
                         near = "exact" if ref[0] == self.path else "import"
                         yield self._edges.edge_to(
                             at, self.project.id_of(ref), "calls", (definition.line, definition.column), near

@@ -51,8 +51,7 @@ def _read(sweep: Sweep, relation: str, node: Node) -> None:
     if sweep.is_script and (value := record_value_type(node)) is not None:
         sweep.add_binding(ANY_NAME, f":{type_text(value)}", node)
         return
-    chain = _base_chain(sweep, relation, node)
-    if chain is not None:
+    if (chain := _base_chain(sweep, relation, node)) is not None:
         arguments = arguments_text(node) if sweep.rules.type_arguments else ""
         row, column = node.start_point
         if sweep.stack[-1].index < 0 and sweep.rules.file_fields:

@@ -177,8 +177,7 @@ def _define_argument(sweep: Sweep, node: Node, name_node: Node) -> None:
 
 def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
     """Define the function or class of `a.b = function () {}`, `module.exports = class {}`."""
-    right = node.child_by_field_name("right")
-    if right is not None:
+    if (right := node.child_by_field_name("right")) is not None:
         _define_at(sweep, node, name_node, right, node)
 
 

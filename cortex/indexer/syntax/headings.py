@@ -58,8 +58,7 @@ def _markdown(lines: Sequence[str], span: Span) -> Heading:
 def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
     inside = ""
     for number, line in enumerate(lines, 1):
-        delimiter = _DELIMITER.match(line)
-        if delimiter:
+        if delimiter := _DELIMITER.match(line):
             inside = "" if inside == delimiter[1] else inside or delimiter[1]
         elif not inside and (match := _ASCIIDOC.match(line)):
             yield Heading(number, len(match[1]), match[2], number)

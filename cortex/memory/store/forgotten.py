@@ -56,6 +56,5 @@ def stored_hashes(connection: Connection, hashes: Collection[str]) -> set[str]:
 
 def remember(connection: Connection, hashes: Collection[str], now: int) -> None:
     """Store hashes of erased contents."""
-    new = sorted(set(hashes) - stored_hashes(connection, hashes))
-    if new:
+    if new := sorted(set(hashes) - stored_hashes(connection, hashes)):
         connection.execute(insert(FORGOTTEN), [{"hash": digest, "created_at": now} for digest in new])

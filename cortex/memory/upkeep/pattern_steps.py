@@ -151,8 +151,7 @@ def _merge(work: Work, pattern: int) -> Steps:
             if not work.dry_run:
                 with work.memory.store.database.write() as connection:
                     new = {note.number for note in notes[goes]}.difference(n.number for n in notes[stays])
-                    rows = [{"pattern": stays, "note": number} for number in sorted(new)]
-                    if rows:
+                    if rows := [{"pattern": stays, "note": number} for number in sorted(new)]:
                         connection.execute(insert(PATTERN_NOTE), rows)
                     connection.execute(update(PATTERN).where(PATTERN.c.number == goes).values(status=MERGED))
                 yield from _refresh(work, stays, (), work.mark(PATTERNS).cursor)

@@ -130,8 +130,7 @@ def purge(collection: Collection, document: Document) -> None:
     limit = time.time() - PRUNE_AFTER_S
     times = sorted(document.published.items())
     # when the later of two became current, readers had left the generation before the earlier
-    old = [number for (number, _), (_, at) in itertools.pairwise(times) if at < limit]
-    if old:
+    if old := [number for (number, _), (_, at) in itertools.pairwise(times) if at < limit]:
         drop_rows(collection, f"died <= {max(old)}")
 
 

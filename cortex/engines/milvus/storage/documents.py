@@ -192,8 +192,7 @@ def sweep(collection: Collection, bodies: list[tuple[Ref, Body]]) -> None:
     }
     begin = f"{collection.place.project}:file:"
     stored = collection.parts_like(f'pk like "{begin}%"', ["pk"])
-    gone = [row["pk"] for row in stored if row["pk"] not in current_keys]
-    if gone:
+    if gone := [row["pk"] for row in stored if row["pk"] not in current_keys]:
         collection.delete_parts(gone)
 
 

@@ -143,7 +143,6 @@ def raising_damaged(folder: Path) -> Iterator[None]:
     except BaseException as error:
         if not (isinstance(error, ValueError | OSError) or is_panic(error)):
             raise
-        system_error = _SYSTEM.search(str(error))
-        if system_error is not None:
+        if (system_error := _SYSTEM.search(str(error))) is not None:
             raise OSError(int(system_error[1]), str(error), str(folder)) from error
         raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error

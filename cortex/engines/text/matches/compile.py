@@ -198,8 +198,7 @@ def _compile_all(children: tuple[Node, ...], to: Target) -> Query | None:
     clauses: list[tuple[Occur, Query]] = []
     for child in children:
         occur, inner = (Occur.MustNot, child.child) if isinstance(child, Not) else (Occur.Must, child)
-        query = _compile(inner, to)
-        if query is not None:
+        if (query := _compile(inner, to)) is not None:
             clauses.append((occur, query))
     if not clauses:
         return None

@@ -188,8 +188,7 @@ class _LineClassifier:
         """The kind of a name that is neither defined nor called here: by its definition, if that is
         among the chunks, else by its spelling.
         """
-        kinds = self._definitions.kinds.get(name)
-        if kinds:
+        if kinds := self._definitions.kinds.get(name):
             return "type" if kinds & NAMED_TYPE_KINDS else "text"
         return "type" if name[:1].isupper() and not name.isupper() else "text"
 

@@ -130,8 +130,7 @@ class HitFinder:
         """(at least the `wanted` best folded hits that the filters keep, with all ties; all hits,
         bool [all rows]). Raises ValueError as `Matching.best`, BadRequest as `compile_query`.
         """
-        tiers = compile_tiers(node, to)
-        if tiers is not None:
+        if (tiers := compile_tiers(node, to)) is not None:
             return self._best_in_tiers(tiers, filters, wanted, to)
         query, mask = compile_query(node, to), self.rows.mask(filters)
         if filters != Filters() and mask.mean() < MASK_SHARE:

@@ -112,8 +112,7 @@ _REFUSED_OPTIONS = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dep
 
 def publish_index(options: Namespace) -> int:
     """Index the project, publish it. Raises Occupied while another indexer runs, CortexError."""
-    strange = [name for name in _REFUSED_OPTIONS if getattr(options, name)]
-    if strange:
+    if strange := [name for name in _REFUSED_OPTIONS if getattr(options, name)]:
         raise Misconfigured(f"--{strange[0].replace('_', '-')} and --to do not go together: leave one out.")
     flags: dict[str, dict[str, Any]] = {"engines": {"text": options.to, "vector": options.to}}
     if options.single_writer:

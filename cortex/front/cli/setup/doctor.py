@@ -182,8 +182,7 @@ def _encryption(config: Config) -> tuple[State, str]:
 
 def _ignore_files(config: Config) -> tuple[State, str]:
     left_out = skip_and_remark_counts(config.manifest)["left_out"]
-    wrong = [reason for reason in left_out if reason.startswith(NO_GLOB)]
-    if wrong:
+    if wrong := [reason for reason in left_out if reason.startswith(NO_GLOB)]:
         return (
             "odd",
             f"{'; '.join(wrong)}: left out, the other lines count; `cortex index --verbose` says why.",
@@ -258,8 +257,7 @@ def _workers(config: Config) -> tuple[State, str]:
     if status["problem"]:
         return "wrong", status["problem"]
     good = ("running", "finished", attach.ALONE)
-    bad = [process for process in status["processes"] if process["state"] not in good]
-    if bad:
+    if bad := [process for process in status["processes"] if process["state"] not in good]:
         return "wrong", "; ".join(
             f"{process['name']} is {process['state']}: {process['last_error']}" for process in bad
         )

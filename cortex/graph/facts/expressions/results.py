@@ -19,8 +19,7 @@ def types_of(results: Node) -> str:
         return text_of(results)
     types: list[str] = []
     for declaration in results.named_children:
-        kind = declaration.child_by_field_name("type")
-        if kind is not None:
+        if (kind := declaration.child_by_field_name("type")) is not None:
             types += [text_of(kind)] * max(1, len(declaration.children_by_field_name("name")))
     return types[0] if len(types) == 1 else f"({', '.join(types)})"
 

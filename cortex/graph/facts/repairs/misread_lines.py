@@ -61,8 +61,7 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
         if ">(" in line:
             output[at] = _TYPED_CALL.sub(lambda match: match[1] + " " * len(match[2]), line)
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
-            name = _class_above(lines, at)
-            if name is not None:
+            if (name := _class_above(lines, at)) is not None:
                 output[name] += "("
                 output[name + 1 : at] = [""] * (at - name - 1)
                 output[at] = " " * opens.end() + line[opens.end() :]

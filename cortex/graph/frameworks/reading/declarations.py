@@ -61,8 +61,7 @@ class Declarations(Lists):
             return ""
         is_pair = included.type == "tuple" and bool(included.named_children)
         included = included.named_children[0] if is_pair else included
-        module = self.literals.text(included)
-        if module is not None:
+        if (module := self.literals.text(included)) is not None:
             return f"'{module}'.{framework.includes[1]}"
         if (name := self.dotted(included)) in self.imported and not is_pair:
             return f"{name}.{framework.includes[1]}"

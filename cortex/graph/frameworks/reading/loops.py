@@ -47,8 +47,7 @@ class Loop:
 
 def loop_of(node: Node) -> Loop | None:
     """Return a loop over elements; None for another statement or call."""
-    callee = node.child_by_field_name("function")
-    if callee is not None:
+    if (callee := node.child_by_field_name("function")) is not None:
         function = _first_of(node.child_by_field_name("arguments"))
         if function is None or text_of(callee).rpartition(".")[2] not in EACH:
             return None

@@ -202,8 +202,7 @@ class _Reader(Declarations):
         listed = node.child_by_field_name("parameters") if at >= 0 and self._injects else None
         for argument in listed.named_children if listed is not None else ():
             self._inject_parameter(argument, at)
-        body = node.child_by_field_name("body")
-        if body is not None:
+        if (body := node.child_by_field_name("body")) is not None:
             self.visit(body, "", depth)
         self.list, self.looped = around, looped
         self.literals.restore(hidden, hidden)

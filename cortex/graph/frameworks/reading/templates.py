@@ -39,8 +39,7 @@ class Templates(Literals):
         self._assigned: dict[int, dict[str, Node | None]] = {}
 
     def text(self, node: Node, depth: int = 0) -> str | None:
-        text = super().text(node, depth)
-        if text is not None:
+        if (text := super().text(node, depth)) is not None:
             return text
         name = text_of(node) if node.end_byte - node.start_byte <= 60 else ""
         return f"{{{name}}}" if _NAME.fullmatch(name) else "{}"

@@ -82,8 +82,7 @@ class Kotlin:
         if not extensions.has_extension(name, place[0]):
             return named_values, ()
         for owner in self._values.implicit_receivers.receivers(*place):
-            values = self.extension_values(name, call, place[0], (owner,), ())
-            if values:
+            if values := self.extension_values(name, call, place[0], (owner,), ()):
                 return values, (owner,)
         # A receiver around may have an external type, as in `buildString { … }`.
         return named_values or self.extension_values(name, call, place[0], (), (), _UNKNOWN), ()

@@ -227,8 +227,7 @@ class Calls:
         """
         if not self.rules.bare_super or reference.scope < 0:
             return
-        owner = self.evaluator.owners.of(self.path, reference.scope)
-        if owner is not None:
+        if (owner := self.evaluator.owners.of(self.path, reference.scope)) is not None:
             values = self.evaluator.member(owner, self._definitions[reference.scope].name, past=True)
             yield from self.targets.edges_of_call(
                 reference, self.targets.callable_refs(values, -1), "receiver"

@@ -175,8 +175,7 @@ class Extensions(Remembering):
         """Return receiver → Kotlin's extensions of that name in the package of `path` and in its
         imports.
         """
-        cached = self._visible_memo.get((path, name))
-        if cached is not None:
+        if (cached := self._visible_memo.get((path, name))) is not None:
             return cached
         if path not in self._homes:
             stars = (

@@ -129,8 +129,7 @@ class Evaluator(Remembering):
         if chain.startswith(":"):
             return self.declared(chain[1:], path, scope)
         key = (path, scope, chain, at)
-        cached = self._memo.get(key)
-        if cached is not None:
+        if (cached := self._memo.get(key)) is not None:
             return cached
         recursion = self._recursion
         before = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
@@ -370,8 +369,7 @@ class Evaluator(Remembering):
     def _root_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
         if not name.isidentifier() and (marked := self._marked_values(name, path, scope, at)) is not None:
             return marked
-        owner = self.owners.receiver(name, path, scope)
-        if owner is not None:
+        if (owner := self.owners.receiver(name, path, scope)) is not None:
             return (owner,)
         if name == "super" and self.project.rules(path).inner_modules:
             return self.exports.crates.outer_module(path, scope)
@@ -497,8 +495,7 @@ class Evaluator(Remembering):
     def _types_of_chain(self, chain: str, path: str, scope: int) -> tuple[Value, ...]:
         """Return the types that a chain names past members and variables; () without one."""
         key = (path, scope, f":{chain}", ANYWHERE)
-        cached = self._memo.get(key)
-        if cached is not None:
+        if (cached := self._memo.get(key)) is not None:
             return cached
         recursion = self._recursion
         before = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)

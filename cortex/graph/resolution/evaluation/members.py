@@ -157,8 +157,7 @@ class Members(Remembering):
         values.
         """
         memo = (owner, f"super {name}" if past else name)
-        cached = self._memo.get(memo)
-        if cached is not None:
+        if (cached := self._memo.get(memo)) is not None:
             return cached
         before = self._recursion.enter(memo)
         if before is None:

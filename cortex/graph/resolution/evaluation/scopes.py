@@ -147,8 +147,7 @@ class Scopes(Remembering):
                     if members and not self._is_constructor(members[0]):
                         return members, "receiver" if rules.implicit_self else "exact"
             else:
-                local = self.local(name, path, current, at, child)
-                if local is not None:
+                if (local := self.local(name, path, current, at, child)) is not None:
                     return local
                 if rules.implicit_self and kind == "method" and facts.definitions[current].parent < 0:
                     owner = self.owners.of(path, current)

@@ -54,8 +54,7 @@ class Exports(Remembering):
     def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
         """Return the values of a module's name, through re-exports."""
         memo = (key, name)
-        cached = self._memo.get(memo)
-        if cached is not None:
+        if (cached := self._memo.get(memo)) is not None:
             return cached
         before = self._recursion.enter(memo, allowed=hops <= HOPS_MAX)
         if before is None:
@@ -101,8 +100,7 @@ class Exports(Remembering):
         script = project.rules(key).whole_exports
         if script and (assigned := self.commonjs.assigned_export(key, name)):
             return assigned
-        resolved = self._names.local(local, key, -1, ANYWHERE)
-        if resolved is not None:
+        if (resolved := self._names.local(local, key, -1, ANYWHERE)) is not None:
             return resolved[0]
         if script and (values := self.commonjs.whole_member(key, name)):
             return values

@@ -287,8 +287,7 @@ class ClientReader:
             return "GET"
         if options.type != "object":
             return ""
-        value = _entry(options, "method")
-        if value is not None:
+        if (value := _entry(options, "method")) is not None:
             return next(iter(names_in_list(value)), "")
         computed = any(
             child.type == "spread_element" or text_of(child) == "method" for child in options.named_children
