@@ -12,8 +12,8 @@ import re
 import select
 import sys
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cortex.ask.query_context import Audience
 from cortex.front.link import Link
@@ -113,26 +113,31 @@ async def _run(
         tools, audience = offered
         fast_path = FastPath(tools, link, streams, audience)
         fast_path.begin(read_lines(io.FileIO(0, closefd=False)))
-        stop = asyncio.Event()
-        hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
-        ends = (
-            _converse(offered, project, fast_path, streams),
-            stop.wait(),
-            streams.wait_abandoned(0),
-            streams.wait_orphaned(),
-        )
-        tasks = [asyncio.create_task(coroutine) for coroutine in ends]
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            if error := task.exception():
-                log.error("MCP ended: %s", error)
+        await run_until_end(_converse(offered, project, fast_path, streams), streams)
     finally:
-        with contextlib.suppress(TimeoutError, OSError):
-            async with asyncio.timeout(CLOSE_S):
-                await project.close()
-        sys.stderr.flush()
-        # A thread may be blocked in reading standard input for ever; all else is closed.
-        os._exit(EXIT_OK)
+        await leave(project.close)
+
+
+async def run_until_end(work: Coroutine[Any, Any, None], streams: Wire) -> None:
+    """Do the work until it ends, a signal arrives, or the client is gone."""
+    stop = asyncio.Event()
+    hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
+    ends = (work, stop.wait(), streams.wait_abandoned(0), streams.wait_orphaned())
+    tasks = [asyncio.create_task(coroutine) for coroutine in ends]
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        if error := task.exception():
+            log.error("MCP ended: %s", error)
+
+
+async def leave(close: Callable[[], Awaitable[None]]) -> NoReturn:
+    """Close for CLOSE_S at most, and end the process."""
+    with contextlib.suppress(TimeoutError, OSError):
+        async with asyncio.timeout(CLOSE_S):
+            await close()
+    sys.stderr.flush()
+    # A thread may be blocked in reading standard input for ever; all else is closed.
+    os._exit(EXIT_OK)
 
 
 async def _converse(

@@ -10,8 +10,6 @@ import asyncio
 import contextlib
 import io
 import logging
-import os
-import sys
 import time
 from typing import Any
 
@@ -22,7 +20,7 @@ from cortex.ask.query_context import Audience
 from cortex.front.audience import audience_of
 from cortex.front.mcp.errors import INTERNAL_ERROR
 from cortex.front.mcp.server import list_for
-from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
+from cortex.front.mcp.stdio import Wire, leave, run_until_end, take_stdout
 from cortex.front.mcp.transport.fast_path import capabilities
 from cortex.front.mcp.transport.lines import read_lines
 from cortex.front.mcp.transport.remote_server import (
@@ -77,24 +75,15 @@ async def _run(url: str, token: str, wire: int, audience: Audience | None) -> No
     streams = Wire(wire, ANSWER_S)
     bridge = Bridge(url, token, streams.say, audience)
     streams.take(read_lines(io.FileIO(0, closefd=False)))
-    stop = asyncio.Event()
-    hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
 
     async def speak() -> None:
         async for line in streams:
             await bridge.take(orjson.loads(line))
 
-    ends = (speak(), stop.wait(), streams.wait_abandoned(0), streams.wait_orphaned())
-    tasks = [asyncio.create_task(coroutine) for coroutine in ends]
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await run_until_end(speak(), streams)
     finally:
-        with contextlib.suppress(TimeoutError, OSError):
-            async with asyncio.timeout(CLOSE_S):
-                await bridge.close()
-        sys.stderr.flush()
-        # A thread may be blocked in reading standard input for ever.
-        os._exit(EXIT_OK)
+        await leave(bridge.close)
 
 
 class Bridge:
