@@ -12,7 +12,6 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from cortex.system import hosts
@@ -44,9 +43,7 @@ class Lock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.release()
 
 
