@@ -37,12 +37,17 @@ def is_instruction(note: Note) -> bool:
     return note.source.trust != "user" and bool(_INSTRUCTION.search(f"{note.title}\n{note.body}"))
 
 
+def title_row(note: Note) -> dict[str, Any]:
+    return {"id": note.id, "number": note.number, "kind": note.kind, "title": visible_text(note.title)}
+
+
+def title_rows(notes: Iterable[Note]) -> list[dict[str, Any]]:
+    return list(map(title_row, notes))
+
+
 def note_row(note: Note) -> dict[str, Any]:
     return {
-        "id": note.id,
-        "number": note.number,
-        "kind": note.kind,
-        "title": visible_text(note.title),
+        **title_row(note),
         "body": visible_text(note.body),
         "facts": [visible_text(fact) for fact in note.facts],
         "tags": list(note.labels),
@@ -68,10 +73,7 @@ def note_row(note: Note) -> dict[str, Any]:
 def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
     note = hit.note
     row = {
-        "id": note.id,
-        "number": note.number,
-        "kind": note.kind,
-        "title": visible_text(note.title),
+        **title_row(note),
         "body": "" if note.body.strip() == note.title.strip() else visible_text(note.body),
         "score": round(hit.score, 3),
         "created_at": format_moment(note.created_at),
@@ -106,10 +108,7 @@ def walk_answer(walk: Walk, notes: Sequence[Note]) -> dict[str, Any]:
     ids = {note.number: note.id for note in notes}
     nodes = [
         {
-            "id": note.id,
-            "number": note.number,
-            "kind": note.kind,
-            "title": visible_text(note.title),
+            **title_row(note),
             "body": visible_text(note.body),
             "importance": note.importance,
             "depth": walk.depth[note.number],
@@ -134,13 +133,6 @@ def edge_row(edge: Edge, ids: dict[int, str]) -> dict[str, Any]:
         "relation": edge.relation,
         "weight": edge.weight,
     }
-
-
-def title_rows(notes: Iterable[Note]) -> list[dict[str, Any]]:
-    return [
-        {"id": note.id, "number": note.number, "kind": note.kind, "title": visible_text(note.title)}
-        for note in notes
-    ]
 
 
 def erasure_answer(erased: Erased) -> dict[str, Any]:
