@@ -52,11 +52,12 @@ def read_query(query: str, match_type: MatchType | None = None) -> Readings:
         if not name:
             raise
         note = f"Read as the literal text `{text}`: `{name}:` is no field."
-        return Readings(_as_literal(text), _word_query(text), note)
+        return Readings(Parsed(Regex(literal(text)), "substring"), _word_query(text), note)
     if match_type not in (None, "exact"):
         return Readings(parsed)
     if is_code(text, parsed.node):
-        return Readings(_as_literal(text), parsed, f"Read as the literal text `{text}`.")
+        as_text = Parsed(Regex(literal(text)), "substring")
+        return Readings(as_text, parsed, f"Read as the literal text `{text}`.")
     if isinstance(parsed.node, Term) and QUALIFIED.fullmatch(text):
         return Readings(parsed, _word_query(text))
     if isinstance(parsed.node, Term) and FILE_PATH.fullmatch(text):
@@ -91,10 +92,6 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     node = apply_match_type(node, match_type)
     check_size(node)
     return Parsed(in_both_forms(node), read_as)
-
-
-def _as_literal(text: str) -> Parsed:
-    return Parsed(Regex(literal(text)), "substring")
 
 
 def _word_query(text: str) -> Parsed | None:

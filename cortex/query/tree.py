@@ -143,21 +143,3 @@ def conjoin(nodes: list[Node]) -> Node:
 
 def negate(node: Node) -> Node:
     return node.child if isinstance(node, Not) else Not(node)
-
-
-def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
-    """Split a list joined by AND into (required expressions, excluded ones, other nodes)."""
-    wanted: list[Regex] = []
-    excluded: list[Regex] = []
-    others: list[Node] = []
-    for child in node.children if isinstance(node, And) else (node,):
-        match child:
-            case Regex():
-                wanted.append(child)
-            case Not(child=Regex() as inner):
-                excluded.append(inner)
-            case _:
-                others.append(child)
-    if len(others) > 1:
-        return wanted, excluded, And(tuple(others))
-    return wanted, excluded, others[0] if others else None

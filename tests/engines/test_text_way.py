@@ -42,7 +42,7 @@ def find_way(snapshot, request):
     return way
 
 
-@pytest.mark.parametrize("query", ["error handling", "AuthHandler", '"error handling"'])
+@pytest.mark.parametrize("query", ["error handling", "AuthHandler", '"error handling"', "zzz"])
 @pytest.mark.parametrize("shown", [{"lines": 10}, {"lines": 10, "every": True}, {"limit": 10}])
 def test_a_question_by_words_seldom_comes_back_to_a_module(tmp_path, query, shown):
     way = find_way(open_chunks(tmp_path, SAMPLE), ExactSearch(query, generation=1, **shown))

@@ -24,6 +24,7 @@ from cortex.engines.text.index.schema import make_schema
 from cortex.engines.text.index.writer import index_in_memory
 from cortex.engines.text.matches.lines import CHUNKS_MAX
 from cortex.engines.text.matches.overlaps import Folds
+from cortex.engines.text.matches.verify import split_expressions
 from cortex.engines.text.signals import (
     LANES,
     VIEW_LANES,
@@ -36,7 +37,7 @@ from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.words import Words, combine_sets, find_table_query, with_underscores
 from cortex.query.check import check_query
 from cortex.query.parse import read_query
-from cortex.query.tree import And, Boost, Fuzzy, Node, Or, Phrase, Term, Wildcard, leaves, split_expressions
+from cortex.query.tree import And, Boost, Fuzzy, Node, Or, Phrase, Term, Wildcard, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms import tokens

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 import tantivy
 
 from cortex.engines.text.matches.compile import scored_words
+from cortex.engines.text.matches.verify import split_expressions
 from cortex.query.parse import read_query
-from cortex.query.tree import split_expressions
 from ipc.messages import WordCounts
 from ipc.messages.search import MatchType
 

@@ -14,7 +14,7 @@ import numpy as np
 import re2
 
 from cortex.query.expressions import Analysis, analyse
-from cortex.query.tree import Leaf, Node, Regex, leaves, split_expressions
+from cortex.query.tree import And, Leaf, Node, Not, Regex, leaves
 from cortex.system.arrays import Array
 from cortex.system.errors import BadQuery
 
@@ -132,9 +132,27 @@ def divide_query(node: Node) -> KeywordQuery:
     return KeywordQuery(node, tuple(expressions), remainder, terms)
 
 
+def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
+    """Split a list joined by AND into (required expressions, excluded ones, other nodes)."""
+    wanted: list[Regex] = []
+    excluded: list[Regex] = []
+    others: list[Node] = []
+    for child in node.children if isinstance(node, And) else (node,):
+        match child:
+            case Regex():
+                wanted.append(child)
+            case Not(child=Regex() as inner):
+                excluded.append(inner)
+            case _:
+                others.append(child)
+    if len(others) > 1:
+        return wanted, excluded, And(tuple(others))
+    return wanted, excluded, others[0] if others else None
+
+
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
     """Compile an expression. Raises BadQuery with RE2's reason for an invalid one."""
-    analysis = analyse(source.pattern)
+    plain, analysis = _parse_plain(source), analyse(source.pattern)
     options = re2.Options()
     options.case_sensitive = source.case
     options.never_nl = not analysis.multiline
@@ -150,7 +168,7 @@ def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
             f"The regular expression at position {source.position + 1} is not valid: {reason.replace('(?m)', '', 1)}. The syntax is RE2's (no "
             "look-around, no back-references); use match_type substring for literal text."
         ) from error
-    return Expression(source, compiled, analysis, _parse_plain(source), excluded)
+    return Expression(source, compiled, analysis, plain, excluded)
 
 
 def _parse_plain(source: Regex) -> Plain | None:
