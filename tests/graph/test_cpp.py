@@ -253,6 +253,67 @@ CASES = {
         },
         {(line, "a:Disk.save") for line in (7, 8, 10, 11, 12, 17)} | {(18, "a:Disk.begin")},
     ),
+    "name spaces that the macros of another file open": (
+        {
+            "macros.h": (
+                "#define SHOP_NAMESPACE_START namespace shop { inline namespace SHOP_JOIN(v, 1)\n"
+                "#define SHOP_IMPL_NAMESPACE_START SHOP_NAMESPACE_START { namespace impl\n"
+                "#define STD_NAMESPACE_START namespace std\n"
+            ),
+            "disk.h": (
+                '#include "macros.h"\n#define SHOP_IMPL ::shop::impl\n/// \\cond\nSHOP_IMPL_NAMESPACE_START // own\n{\nint twice(int n) { return n; }\n}\n'
+                "SHOP_IMPL_NAMESPACE_END;\n\nSHOP_NAMESPACE_START\n{\nclass Disk {\n public:\n  int n;\n\n  SHOP_NODISCARD\n"
+                "  SHOP_RETURNS(nonnull)\n  SHOP_EXPORTED\n  Disk* next();\n};\nnamespace detail { int size(Disk d) { return 1; } }\n"
+                "int sort(Disk d) { return 1; }\n}\nSHOP_NAMESPACE_END;\n"
+            ),
+            "a.cpp": (
+                '#include "disk.h"\nvoid run() {\n  shop::Disk disk;\n  disk.next()->next();\n  shop::impl::twice(1);\n'
+                "  SHOP_IMPL::twice(1);\n  ::shop::impl::twice(1);\n  shop::detail::size(disk);\n  std::sort(disk);\n}\n"
+                "namespace s = shop;\nvoid more(s::Disk disk) {\n  disk.next();\n  shop::absent(1);\n}\n"
+            ),
+        },
+        {
+            (4, "disk.h:Disk.next"),
+            *((line, "disk.h:twice") for line in (5, 6, 7)),
+            (8, "disk.h:detail.size"),
+            (13, "disk.h:Disk.next"),
+        },
+    ),
+    "bodies in a part of a source that includes nothing": (
+        {
+            "disk.h": "struct Disk { int name(); };\n",
+            "disk.inl": "int Disk::name() { return 1; }\n",
+            "disk.cpp": '#include "disk.h"\n#include "disk.inl"\n',
+            "a.cpp": '#include "disk.h"\nvoid run(Disk* disk) {\n  disk->name();\n}\n',
+        },
+        {(3, "disk.inl:Disk.name")},
+    ),
+    "a smart pointer's own methods, and what they return": (
+        {
+            "a.cpp": (
+                "struct Disk { int get() { return 1; } void reset() {} };\nstruct Tape { void save() {} };\nstruct Shop {\n"
+                "  std::unique_ptr<Disk> disk; std::shared_ptr<Tape> tape; std::weak_ptr<Tape> old;\n  void run(Disk plain) {\n"
+                "    disk.get();\n    disk->get();\n    this->disk.reset();\n    plain.get();\n    auto other = std::make_shared<Disk>();\n"
+                "    other.get();\n    other->reset();\n    tape.get()->save();\n    old.lock()->save();\n  }\n};\n"
+                "template <class T> struct optional { T value(); };\nvoid own(optional<Disk> disk) {\n  disk.value();\n}\n"
+            ),
+        },
+        {
+            (7, "a:Disk.get"),
+            (9, "a:Disk.get"),
+            (12, "a:Disk.reset"),
+            (13, "a:Tape.save"),
+            (14, "a:Tape.save"),
+            (19, "a:optional.value"),
+        },
+    ),
+    "other names of a type in the branches of a condition": (
+        {
+            "size.h": "namespace shop {\n#ifdef SMALL\nusing Size = int;\n#else\nusing Size = int64_t;\n#endif\n}\n",
+            "a.cpp": '#include "size.h"\nvoid run() {\n  shop::Size(1);\n}\n',
+        },
+        {(3, "size.h:shop.Size"), (3, "size.h:shop.Size~2")},
+    ),
 }
 
 
@@ -297,6 +358,19 @@ def test_a_changed_include_resolves_its_readers_anew():
     fresh = project_of({**files, edited[0]: edited[1]})
     assert edges == edges_of(fresh, Evaluator(fresh), "a.cpp")
     assert "extras/all.hpp:shop.twice" in {edge.target for edge in edges}
+
+
+def test_a_changed_macro_resolves_the_readers_of_its_name_space_anew():
+    files = {
+        "macros.h": "#define SHOP_NAMESPACE namespace shop\n",
+        "disk.hpp": '#include "macros.h"\nSHOP_NAMESPACE {\nint twice(int n) { return n; }\n}\n',
+        "a.cpp": '#include "disk.hpp"\nint run() { return shop::twice(1); }\n',
+    }
+    project = project_of(files)
+    assert "disk.hpp:twice" in {edge.target for edge in edges_of(project, Evaluator(project), "a.cpp")}
+    text = files["macros.h"].replace("shop", "mart").encode()
+    assert "a.cpp" in project.update({"macros.h": facts_of(decode("macros.h", text), digest(text))})
+    assert "disk.hpp:twice" not in {edge.target for edge in edges_of(project, Evaluator(project), "a.cpp")}
 
 
 def test_edges_do_not_depend_on_files_unpacked_before():

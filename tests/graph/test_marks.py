@@ -11,7 +11,7 @@ from tests.drawn_examples import scaled
 
 #: parts of marks and of the text around them
 PARTS = (
-    "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
+    "class|struct|enum|final|SHOP_API|SHOP_NAMESPACE|\n  SHOP_A(b)\n|if SHOP_A(b)|noexcept SHOP_API;|// a\n|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
     "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|template <class T> |SHOP_IF((A<T>), (Disk&)) |friend|x.template put<T>(|->template|(typename T::D(|return typename T::D(|API(f(x))|disk_export|void|void PRINTF_LIKE(1, 2) |static API(int) |note(|__printf(1, 2) |else|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
 ).split("|")
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
@@ -120,6 +120,24 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
         ("/* a */\nSHOP_TYPE\nclass Disk // b\n  : Base {", "/* a */\n\nclass Disk // b\n : Base {"),
         ("  SHOP_PRIVATE_IN_USE:\n  int n;", "\n int n;"),
         ("#if A\n  SHOP_TRY\n  {\n  }\n  SHOP_CATCH(...) {}", "#if A\n\n {\n }\n {}"),
+        ("SHOP_NAMESPACE_START // own\n{", "namespace // own\n{"),
+        (
+            "#define A \\\n  B\n\n// a\n\n/// b\nSHOP_NAMESPACE\n{",
+            "#define A \\\n B\n\n// a\n\n/// b\nnamespace\n{",
+        ),
+        ("/* a */\nSHOP_PURE\nSHOP_RETURNS(nonnull)\nSHOP_API\nint* f();", "/* a */\n\n\n\nint* f();"),
+        (
+            "template <class T>\nSHOP_ATTR(nonnull)\nSHOP_INLINE\nvoid f(T x);",
+            "template <class T>\n\n\nvoid f(T x);",
+        ),
+        (
+            "struct Disk {\n  /// @{\n  SHOP_TEMPLATE((A<B> || C(d)),\n    typename T)\n  SHOP_PURE\n  void f(T x);",
+            "struct Disk {\n /// @{\n\n\n\n void f(T x);",
+        ),
+        ("if SHOP_LIKELY(x == 1)", "if (x == 1)"),
+        ("  SHOP_ALIGNED char text[SIZE];", "char text[SIZE];"),
+        ("int f() const noexcept SHOP_WORKAROUND;", "int f() const noexcept ;"),
+        ("enum SHOP_CLOSED Kind : int {", "enum Kind : int {"),
     ],
 )
 def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) -> None:
@@ -153,6 +171,9 @@ def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) ->
         "void __attribute__((noreturn)) note(int n);",
         "void *__shop_note(int n) SHOP_ALIAS(note);",
         "inline SHOP_RESULT(random, int) random(int n) {",
+        "using Text = const SHOP_CHAR;",
+        "  SHOP_SIZE size = 1;",
+        "  SHOP_CHECK(x)\n  SHOP_CHECK(y);",
         "template <typename T> template <typename U> void Disk<T>::save(U x) {",
         "template <typename T, typename U = typename T::Disk> void save(typename T::Disk x);",
     ],

@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 69
+FACTS_VERSION = 70
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -104,6 +104,9 @@ INCLUDED = "(include)"
 SPREAD = "*"
 #: begins the second binding of C++'s pointers, arrays and names without a declared type
 POINTER = "*"
+#: begins the binding for a name space that a C++ macro opens: files that use the macro have their
+#: names in the scope around it
+SPACE = "namespace "
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
 ANY_NAME = "[]"
 

@@ -123,6 +123,9 @@ class Syntax:
     postfix_operands: tuple[str, ...] = ()
     #: nodes around a name that is declared as a pointer or an array: it gets a second binding
     pointers: frozenset[str] = frozenset()
+    #: smart pointers, and their own members, of which `disk->get()` calls none
+    pointer_types: frozenset[str] = frozenset()
+    pointer_members: frozenset[str] = frozenset()
     #: node of an accessor, or the word that begins it → the end of its name
     accessors: Mapping[str, str] = field(default_factory=dict)
     #: returns (node of the property around an accessor, node of its name, node of the type that it

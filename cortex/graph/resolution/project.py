@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import OVERLOAD, TESTED, Binding, Definition, Extension
+from cortex.graph.facts.facts import OVERLOAD, SPACE, TESTED, Binding, Definition, Extension
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
@@ -30,7 +30,7 @@ from cortex.graph.resolution.calling.extension_index import ExtensionIndex
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.defined_names import KnownNames
 from cortex.graph.resolution.language import Language
-from cortex.graph.resolution.modules.includes import Includes
+from cortex.graph.resolution.modules.includes import C_HOME, Includes
 from cortex.graph.resolution.modules.package_index import NO_MEMBERS, PackageIndex
 from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
 from cortex.terms.code.components import component_name, is_component
@@ -263,7 +263,12 @@ class Project:
 
     def name_space_key(self, home: str, module: str) -> str:
         """Return `@package|scope` for a namespace of the project."""
-        return f"@{home}|{module}" if self.has_scope(home, module) else ""
+        is_known = self.has_scope(home, module) or self.is_opened_by_macro(home, module)
+        return f"@{home}|{module}" if is_known else ""
+
+    def is_opened_by_macro(self, home: str, scope: str) -> bool:
+        """Return True for a name space of C++ that a macro opens (`SPACE`)."""
+        return home == C_HOME and bool(self.tops_of(home, SPACE + scope.rpartition(".")[2]))
 
     def _included_files(self, path: str) -> Iterator[str]:
         """Yield the files that a C or C++ file includes."""

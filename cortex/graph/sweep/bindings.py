@@ -22,8 +22,9 @@ from cortex.graph.facts.expressions.chains import (
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
-from cortex.graph.facts.facts import ANY_NAME, POINTER, YIELDED, Binding
+from cortex.graph.facts.facts import ANY_NAME, POINTER, SPACE, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.repairs.macros import opened_spaces
 from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
@@ -147,6 +148,12 @@ def bind_companion(sweep: Sweep, node: Node) -> None:
     if sweep.stack[-1].kind in TYPE_KINDS:
         class_name = sweep.opened[sweep.stack[-1].index].name
         sweep.add_binding(text_of(called) if called is not None else "Companion", class_name, node)
+
+
+def bind_macro_spaces(sweep: Sweep, value: Node) -> None:
+    """Bind the names of the name spaces that a C++ macro opens."""
+    for name in opened_spaces(text_of(value)):
+        sweep.bindings.append(Binding(SPACE + name, UNKNOWN, -1, value.start_byte, 0))
 
 
 def bind_tuple_fields(sweep: Sweep, node: Node) -> None:

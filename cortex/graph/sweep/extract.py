@@ -63,6 +63,7 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "accessor": accessors.enter_accessor,
     "companion": bindings.bind_companion,
     "macro.body": references.call_in_macro,
+    "spaces": bindings.bind_macro_spaces,
     "yielded": bindings.bind_yielded,
     "assigned": bindings.bind_assigned,
     "passing": bindings.bind_passed_on,

@@ -163,7 +163,10 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             tail = tail.lstrip("$")
         if inner is None and kind in _PATHS and node.children[0].type == "::":
             tail = ROOT_MARK + tail
-        return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
+        if inner is None:
+            return tail
+        is_pointee = tail in syntax.pointer_members and node.children[1].type == "->"
+        return f"{chain_of(inner, syntax, depth + 1)}{POINTED * is_pointee}.{tail}"
     if (read := syntax.readers.get(kind)) is not None and (chain := read(node, syntax, depth)) is not None:
         return chain
     if kind == "block" and node.named_child_count == 1:  # Rust's `unsafe { x.get() }`
@@ -451,6 +454,8 @@ def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
     if means is None or arguments is None or not arguments.named_children:
         return ""
     target = arguments.named_children[0]
+    if means in syntax.pointer_types and not depth:
+        return f":std::{means}<{text_of(target)}>"[:TYPE_CHARS_MAX]
     return _cast_chain(target, depth) if means == "cast" else _instance_chain(target, syntax, depth)
 
 

@@ -55,7 +55,12 @@ _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _ARGUMENTS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
 #: arguments of a macro that is a result's type: `SHOP_ENABLE_IF((Same<Bare<T>>), (Disk&)) save(`
 _DEEP_ARGUMENTS = rf"\((?:[^()\n]|{_ARGUMENTS})*\)"
+#: those of a macro in a class, which may stand for a template's head, in several lines
+_LONG_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)){0,800}+\)"
 _MACROS = rf"(?:{_MACRO}[ \t]+)+"
+#: further lines of such macros, and several lines of them, the first of which is no call
+_MORE_LINES = rf"(?:[ \t]*\n[ \t]*{_MACRO}(?:{_ARGUMENTS})?(?=[ \t]*\n)){{0,8}}"
+_MACRO_LINES = f"{_MACRO}{_MORE_LINES}"
 _FIRST_MACROS = rf"(?:{_MACRO}(?:{_ARGUMENTS})?[ \t]+)+"
 _EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
 _GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
@@ -84,6 +89,9 @@ _SPACE = (
 _SPACES = re.compile(
     rf"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*){_PAUSE}+((?:{_SPACE}{_PAUSE}*)+|\}}(?:{_PAUSE}|\}})*)(?://.*)?$"
 )
+#: what stands for a macro before the block of a name space, `SHOP_NAMESPACE {`; its names
+_UNNAMED_SPACE = "namespace"
+_OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
 _SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(
@@ -125,21 +133,25 @@ _TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+
 #: before the next block, `SHOP_CATCH(...) {`;
 #: `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
-    rf"(?m)\b(?:class|struct|union){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"(?m)\b(?:class|struct|union|enum){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
     rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
     rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
     rf"|\b(?P<held>{_MACROS})(?=(?:(?:{_OF_TYPE})+{_RESULT})?(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
-    rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
-    rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO})[ \t]*$"
-    rf"|^[ \t]+(?P<member>{_MACRO}{_ARGUMENTS})[ \t]*$(?=\s*[\w~}}/#\[])"
+    rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
+    rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
+    rf"|^[ \t]+(?P<member>{_MACRO}{_LONG_ARGUMENTS}{_MORE_LINES})[ \t]*$(?=\s*[\w~}}/#\[])"
+    rf"|^[ \t]*(?P<variable>{_MACROS})(?=(?!{_NO_RESULT}){_RESULT}[A-Za-z_]\w*[ \t]*[;\[={{])"
+    rf"|(?:(?<=\) const)|(?<=noexcept)|(?<=override)|(?<=final))[ \t]+(?P<behind>{_MACRO})(?=[ \t]*[;{{])"
     rf"|(?<=>[ \t])(?P<templated>{_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
+    rf"|(?<=>)[ \t]*\n[ \t]*(?P<headed>{_MACRO}{_ARGUMENTS}{_MORE_LINES})[ \t]*$(?=\s*[\w~])"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
-    rf"|\b(?P<block>{_MACRO})(?=[ \t]*\n?[ \t]*\{{)"
+    rf"|\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+(?P<condition>{_MACRO})(?=[ \t]*\()"
+    rf"|\b(?P<block>{_MACRO})(?=[ \t]*(?://[^\n]*)?\n?[ \t]*\{{)"
     rf"|^[ \t]*(?:(?P<label>{_MACRO}:)[ \t]*$|(?P<caught>[A-Z][A-Z0-9_]*_CATCH{_ARGUMENTS})(?=\s*\{{))"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
     rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
@@ -166,12 +178,16 @@ _STATEMENT = re.compile(
 #: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
 #: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
 #: word of each annotation in `after`
-_TYPES = re.compile(rf"(?:class|struct|union){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
+_TYPES = re.compile(rf"(?:class|struct|union|enum){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
 _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|:?[ \t]*$)")
-_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\n?[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))")
+_BEFORE = re.compile(
+    rf"_[A-Z0-9]*+(?:[ \t]*+(?://[^\n]*+)?\n?[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))"
+)
 _TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
 _DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
+_BEHIND = re.compile(r"(?:\) const|noexcept|override|final)(?=[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*[;{])")
+_CONDITIONS = re.compile(r"\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*\(")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
 _BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
@@ -281,9 +297,11 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
-    for search in (_TEMPLATED, _RESULTS):
+    for search in (_TEMPLATED, _RESULTS, _BEHIND):
         for match in search.finditer(text):
             yield match.end()
+    for match in _CONDITIONS.finditer(text):
+        yield match.start()
     for match in _DEPENDENT.finditer(text):
         yield _scan_back(text, match.start(), " \t")
     for match in _BETWEEN_END.finditer(text):
@@ -315,8 +333,11 @@ def _blank_mark(match: re.Match[str]) -> str:
     if text[begin:first].lstrip().startswith("#"):
         return match[0]  # the macro's own definition
     start = match.start()
-    if kind == "block" and not _ends_statement(text, first):
-        return match[0]
+    if kind == "block":
+        if not _ends_statement(text, first):
+            return match[0]
+        if _UNNAMED_SPACE in match[0].lower():  # its names are known to the file that defines it
+            return _UNNAMED_SPACE.ljust(last - first)
     if kind == "member" and not _is_in_class(text, first):
         return match[0]
     if kind == "convention" and _NO_RESULT_BEFORE.search(text, begin, first):
@@ -334,23 +355,35 @@ def _blank_mark(match: re.Match[str]) -> str:
 
 def _ends_statement(text: str, at: int) -> bool:
     """Return True if a statement may begin behind the text before `at`."""
-    end = _scan_back(text, at, string.whitespace)
-    line = text.rfind("\n", 0, end) + 1
-    return text[end - 1 : end] in _ENDS or _DIRECTIVE.match(text, line, end) is not None
+    comment, end, line = True, 0, at
+    while comment:
+        end = _scan_back(text, line, string.whitespace)
+        line = text.rfind("\n", 0, end) + 1
+        comment = text[line:end].lstrip().startswith("//")
+    while text[line - 2 : line] == "\\\n":  # of a directive in several lines
+        line = text.rfind("\n", 0, line - 1) + 1
+    return not end or text[end - 1] in _ENDS or _DIRECTIVE.match(text, line, end) is not None
 
 
 def _is_in_class(text: str, at: int) -> bool:
     """Return True if a line is directly in the body of a class."""
     depth, after = 0, max(0, at - CLASS_MAX)
-    opened, closed = text.rfind("{", after, at), text.rfind("}", after, at)
+    opened, closed = _last_brace(text, "{", after, at), _last_brace(text, "}", after, at)
     while opened >= 0 or closed >= 0:
         if closed > opened:
-            depth, closed = depth + 1, text.rfind("}", after, closed)
+            depth, closed = depth + 1, _last_brace(text, "}", after, closed)
         elif depth:
-            depth, opened = depth - 1, text.rfind("{", after, opened)
+            depth, opened = depth - 1, _last_brace(text, "{", after, opened)
         else:
             return _CLASS_HEAD.search(text, after, opened) is not None
     return False
+
+
+def _last_brace(text: str, brace: str, after: int, at: int) -> int:
+    """Return the last place of a brace before `at`, -1 without one; not of Doxygen's `@{`."""
+    while (place := text.rfind(brace, after, at)) > 0 and text[place - 1] in "@\\":
+        at = place
+    return place
 
 
 def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
@@ -368,6 +401,13 @@ def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
         return None
     fixture, test = reversed(names) if name.startswith(_FIXTURE_LAST) else names
     return fixture, test.strip("_") or test
+
+
+def opened_spaces(text: str) -> list[str]:
+    """Return the name spaces that the text of a macro opens, `namespace shop { namespace v1`; `std`
+    is no project's.
+    """
+    return [name for name in _OPENED_SPACE.findall(text) if name != "std"]
 
 
 def macro_value(text: str) -> str:

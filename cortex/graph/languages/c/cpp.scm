@@ -19,7 +19,8 @@
 (declaration declarator: (_ (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration))))) @def.declared
 (preproc_function_def name: (_) @name) @def.macro
 (preproc_def name: (_) @name value: (_)) @def.constant
-(preproc_def name: (_) @bind.name value: (_) @bind.value (#match? @bind.value "^[A-Za-z_][A-Za-z0-9_]*[ \\t]*$"))
+(preproc_def name: (_) @bind.name value: (_) @bind.value (#match? @bind.value "^(::)?[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*[ \\t]*$"))
+(preproc_def value: (_) @spaces (#match? @spaces "\\bnamespace[ \\t]+[A-Za-z_]"))
 (preproc_params (identifier) @param.name)
 (preproc_function_def value: (_) @macro.body)
 

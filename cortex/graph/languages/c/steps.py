@@ -9,6 +9,7 @@ import msgspec
 from cortex.graph.facts.expressions.chains import UNKNOWN
 from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
+from cortex.graph.languages.c.syntax import HELD_BY, POINTER_MEMBERS, POINTER_TYPES
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import SECOND
@@ -68,6 +69,14 @@ def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
 def value_of_pair(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
     """Return the value of a map's pair, which acts as the pair."""
     return (value,) if name == SECOND and value.tag == "inst" else ()
+
+
+def held_value(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return a function that gives what a smart pointer holds, `disk.get()`: the pointer acts as
+    that.
+    """
+    is_pointer = name in HELD_BY and value.tag == "inst" and members.supertypes.of(value.ref).complete
+    return (value._replace(tag="elem", depth=1),) if is_pointer else ()
 
 
 def elements_of_loop(
@@ -160,6 +169,20 @@ def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     have_no_members = kinds <= {"function", "type"}
     taken = calls.targets.overloads.may_take(refs, reference, CERTAIN)
     return iter(()) if have_no_members and not taken else None
+
+
+def skip_pointer(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return no edges for a smart pointer's own method, `disk.get()`; the project's own pointers
+    are types like others.
+    """
+    if callee.name not in POINTER_MEMBERS or not callee.values:
+        return None
+    types = (calls.project.definition(owner.ref) for owner in callee.owners if owner.tag == "inst")
+    if any(definition.name in POINTER_TYPES for definition in types):
+        return None
+    overloads, receiver, reference = calls.targets.overloads, callee.receiver, callee.reference
+    find = overloads.field_type if "." in receiver and receiver[-1] not in ")]" else overloads.type_of
+    return iter(()) if find(receiver, reference.scope, reference.at) in POINTER_TYPES else None
 
 
 def plain_type(text: str) -> str:

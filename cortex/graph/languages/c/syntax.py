@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.expressions.chains import ADDRESS, POINTED, UNKNOWN, chain_of, child_of, text_of
+from cortex.graph.facts.expressions.chains import (
+    ADDRESS,
+    POINTED,
+    ROOT_MARK,
+    UNKNOWN,
+    chain_of,
+    child_of,
+    text_of,
+)
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY
 from cortex.graph.facts.grammars import Syntax
@@ -17,6 +25,20 @@ OPERATORS |= {f"{sign}=": f"operator{sign}=" for sign in "+-*/"}
 OPERATORS |= {ELEMENT: "operator[]", SET_ELEMENT: "operator[]"}
 OPERATORS |= {f"{sign}_": f"operator{sign}" for sign in "- + ! ~ * ++ --".split()}
 OPERATORS |= {"_++": "operator++", "_--": "operator--", "not_": "operator!"}
+#: smart pointers of C++'s library and types like them, and those of their members that return
+#: what they hold, and all
+POINTER_TYPES = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper"})
+HELD_BY = frozenset({"get", "lock", "value"})
+POINTER_MEMBERS = HELD_BY | {
+    "reset",
+    "release",
+    "swap",
+    "emplace",
+    "expired",
+    "use_count",
+    "has_value",
+    "value_or",
+}
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
@@ -65,6 +87,12 @@ def pointee_chain(node: Node, syntax: Syntax, depth: int) -> str | None:
     if node.children[0].type != "*":
         return None
     return f"{chain_of(child_of(node, 'argument'), syntax, depth + 1)}{POINTED}"
+
+
+def macro_chain(node: Node, _syntax: Syntax, _depth: int) -> str:
+    """Return the chain of a macro's text that is a name, `::shop::detail`."""
+    text = text_of(node).strip().replace("::", ".")
+    return ROOT_MARK + text[1:] if text[:1] == "." else text
 
 
 def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:

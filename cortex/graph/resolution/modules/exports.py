@@ -152,6 +152,10 @@ class Exports(Remembering):
                 return values
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
+        if project.is_opened_by_macro(home, name):
+            return (Value("mod", f"{key}|{inner}"),)
+        if scope and project.is_opened_by_macro(home, scope):
+            return self._from_scope(key, scope.rpartition(".")[0], name)
         return ()
 
     def _module_of(self, statement: Import, path: str) -> str:

@@ -59,8 +59,8 @@ def visible_values(project: Project, values: tuple[Value, ...], path: str) -> tu
 
 
 def members_of_type(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
-    """Return the members of `owner` among those of types of one name: in its file, or in one that
-    includes it.
+    """Return the members of `owner` among those of types of one name: in its file, in one that
+    includes it, or bodies in one that includes nothing, a part of a source.
     """
     if len(refs) > 1 and SPECIALIZED in project.definition(owner).flags:
         inside = [ref for ref in refs if ref[0] == owner[0] and project.definition(ref).parent == owner[1]]
@@ -68,7 +68,11 @@ def members_of_type(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
     if len({ref[0] for ref in refs}) < 2:
         return refs
     matching = [
-        ref for ref in refs if ref[0] == owner[0] or owner[0] in project.includes.files_read_by(ref[0])
+        ref
+        for ref in refs
+        if ref[0] == owner[0]
+        or owner[0] in project.includes.files_read_by(ref[0])
+        or (project.definition(ref).parent < 0 and not project.includes.direct(ref[0]))
     ]
     return matching or refs
 

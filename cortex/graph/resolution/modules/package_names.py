@@ -91,7 +91,8 @@ def find_name_space(project: Project, home: str, inside: str, name: str) -> Valu
         if project.has_scope(home, f"{inside}.{name}"):
             return Value("mod", f"@{home}|{inside}.{name}")
         inside = inside.rpartition(".")[0]
-    return Value("mod", f"@{home}|{name}") if project.has_scope(home, name) else None
+    key = project.name_space_key(home, name)
+    return Value("mod", key) if key else None
 
 
 def name_space_below(project: Project, home: str, name: str) -> str:

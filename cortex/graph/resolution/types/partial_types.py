@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import EXPLICIT
+from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import is_inferred, type_parameter_names
 from cortex.terms.kinds import TYPE_KINDS
 
 
 def first_parts(project: Project, refs: Sequence[Ref]) -> list[Ref]:
-    """Return one part of each type, the one with its constructor; other definitions remain."""
-    if len(refs) < 2:
+    """Return one part of each type, the one with its constructor; other definitions remain.
+
+    C's and C++'s other names of a type have no parts: they are in branches of a condition.
+    """
+    is_c = len(refs) > 1 and project.home(refs[0][0]) == C_HOME
+    if len(refs) < 2 or (is_c and all(project.definition(ref).kind == "type" for ref in refs)):
         return list(refs)
     by_type: dict[object, Ref] = {}
     for ref in refs:
