@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 69
+FACTS_VERSION = 70
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -38,6 +38,8 @@ SPECIALIZED = "specialized"
 TESTED = "test"
 #: arguments of a base that only types which include a Ruby module get: `base.extend(Made)`
 TO_HEIRS = "heirs"
+#: those of one of which these types get class methods alone, and not by `base.include(Made)`
+EXTENDED_HEIRS = "extended heirs"
 #: arguments of a module with which a Ruby type extends itself: its methods are class methods
 EXTENDED = "extend"
 #: begins the name of a method that a Ruby macro computes: `#{name}=`
