@@ -99,17 +99,17 @@ def test_a_method_of_a_shared_group_is_one_of_other_files(name):
 
 
 def test_a_module_that_a_group_includes_gives_its_results_there():
-    made = "module Made\n  def part(x)\n    Disk.new\n  end\nend\n"
+    mixin = "module Made\n  def part(x)\n    Disk.new\n  end\nend\n"
     group = "describe 'x' do\n  include Made\n  it { part(1).spin }\nend\n"
-    assert spins_in(group, made=made) == ["Disk.spin", "Made.part"]
+    assert spins_in(group, mixin=mixin) == ["Disk.spin", "Made.part"]
     matcher = group.replace("include Made", "it { expect(1).to include(Made) }")
-    assert "Disk.spin" not in spins_in(matcher, made=made)
+    assert "Disk.spin" not in spins_in(matcher, mixin=mixin)
 
 
 def test_a_local_variable_of_another_file_is_no_name_here():
-    made = "module Made\n  def part(x)\n    Disk.new\n  end\nend\n"
+    mixin = "module Made\n  def part(x)\n    Disk.new\n  end\nend\n"
     group = "describe 'x' do\n  include Made\n  it { part(1).spin }\nend\n"
-    assert "Disk.spin" in spins_in(group, made=made, script="part = 'text'\n")
+    assert "Disk.spin" in spins_in(group, mixin=mixin, script="part = 'text'\n")
 
 
 def test_a_reader_of_a_group_reads_its_instance_variable():
