@@ -22,12 +22,29 @@ HEIRS = {
     "b.rb": "class Middle < Base\nend\n",
     "c.rb": "class Heir < Middle\n  def prepare(n); end\nend\n",
 }
+LITERALS = {
+    "a.rb": "module Loud\n  def shout; end\nend\nmodule Calm\n  def shout; end\nend\n",
+    "b.rb": "class String\n  include Loud\nend\n",
+    "c.rb": "'x'.shout\n",
+}
+GROUPS = {
+    "spec/a.rb": "shared_context 'x' do\n  def turn(n); end\nend\n",
+    "spec/b_spec.rb": "describe 'y' do\n  it { turn(1) }\nend\n",
+}
+BLOCKS = {
+    "spec/a_spec.rb": "describe 'x' do\n  class Disk\n    def spin; end\n  end\nend\n",
+    "spec/b_spec.rb": "Disk.new.spin\n",
+}
 #: what changes → (files, path, text before the edit, text after it)
 EDITS = {
     "a protocol loses its call": (PYTHON, "a.py", "def __call__", "def go"),
     "a protocol becomes a class": (PYTHON, "a.py", "(Protocol)", ""),
     "a test's helper includes no module": (INCLUDED, "test/help.rb", "include Util", "SIZE = 1"),
     "a test's helper includes another module": (INCLUDED, "test/help.rb", "Util", "Other"),
+    "a reopened class of literals includes another module": (LITERALS, "b.rb", "Loud", "Calm"),
+    "a class of literals is another one": (LITERALS, "b.rb", "String", "Page"),
+    "a shared group becomes a plain one": (GROUPS, "spec/a.rb", "shared_context", "describe"),
+    "a class in a block gets another name": (BLOCKS, "spec/a_spec.rb", "Disk", "Tape"),
     "a class between two loses its base": (HEIRS, "b.rb", " < Base", ""),
 }
 

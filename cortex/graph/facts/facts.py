@@ -38,6 +38,8 @@ SPECIALIZED = "specialized"
 TESTED = "test"
 #: arguments of a base that only types which include a Ruby module get: `base.extend(Made)`
 TO_HEIRS = "heirs"
+#: those of one of which these types get class methods alone, and not by `base.include(Made)`
+EXTENDED_HEIRS = "extended heirs"
 #: arguments of a module with which a Ruby type extends itself: its methods are class methods
 EXTENDED = "extend"
 #: begins the name of a method that a Ruby macro computes: `#{name}=`

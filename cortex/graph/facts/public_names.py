@@ -66,6 +66,7 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
             definition.parameters,
             definition.returns,
             definition.flags,
+            definition.until > 0,
             facts.package,
             facts.builds,
         )

@@ -32,14 +32,18 @@ _MEMBER_PARTS = 3
 _LISTS = frozenset({"string_array", "symbol_array", "array"})
 _WORDS = frozenset({"simple_symbol", "string", "bare_string", "bare_symbol", "hash_key_symbol"})
 _BLOCKS = frozenset({"block", "do_block"})
+#: nodes of statements
+_BODIES = frozenset({"program", "body_statement", "block_body", "then", "begin"})
 #: parameters for any number of arguments
 _MANY = frozenset({"splat_parameter", "hash_splat_parameter", "forward_parameter"})
-#: operators whose result is mostly of the left side's type
-_ARITHMETIC = frozenset("+ - * / %".split())
+#: operators that a type may define for a result of its own
+_ARITHMETIC = frozenset("+ - * / % >> << | &".split())
 _CONSTANTS = frozenset({"constant", "scope_resolution"})
 #: methods whose block is a test, and methods whose block prepares those of the group around it
 _TESTS = frozenset("it specify example scenario test should".split())
 _PREPARERS = frozenset("before setup around let subject".split())
+#: methods whose block defines methods that other files call
+_SHARING = frozenset("configure shared_context shared_examples shared_examples_for".split())
 #: calls that make a class, and what gives it a name
 _MAKERS, _MAKE = frozenset((b"Class", b"Struct", b"Data")), frozenset((b"new", b"define"))
 _NAMED = frozenset({"constant", "identifier"})
@@ -84,16 +88,24 @@ _CONSTANTS_MAX = 50
 _LEVELS_MAX = 12
 
 
-def is_configuration(definition: Node) -> bool:
-    """Return True for a method in `RSpec.configure do |config|`: that block is only called, and so
-    defines a method of all objects.
+def is_shared(definition: Node) -> bool:
+    """Return True for a method in `RSpec.configure do |config|`, a block that is only called, and
+    so defines a method of all objects, or in `shared_context`, for the groups of any file.
     """
     node = definition.parent
     while node is not None and node.type not in _BLOCKS:
         node = node.parent
     call = node.parent if node is not None else None
     method = call.child_by_field_name("method") if call is not None else None
-    return method is not None and text_of(method) == "configure"
+    return method is not None and text_of(method) in _SHARING
+
+
+def is_statement(module: Node) -> bool:
+    """Return True for a module that a statement includes: the matcher in `should include(Disk)` is
+    an argument.
+    """
+    call = module.parent.parent if module.parent is not None else None
+    return call is not None and call.parent is not None and call.parent.type in _BODIES
 
 
 def extends(module: Node) -> bool:
@@ -155,6 +167,8 @@ def block_argument(name: Node, syntax: Syntax) -> str:
     call = block.parent
     if block.type not in _BLOCKS or call is None or call.type != "call":
         return UNKNOWN
+    if (constants := _of_rows(call, parameters, name, syntax)) is not None:
+        return constants
     is_second = parameters.named_child(0) != name
     if is_second and (parameters.named_child_count != 2 or parameters.named_child(1) != name):
         return UNKNOWN
@@ -170,6 +184,30 @@ def block_argument(name: Node, syntax: Syntax) -> str:
         return receiver or UNKNOWN
     is_first = parameters.named_child_count > 1 and method not in _WITH_ELEMENT
     return chain + (FIRST_OF_TWO if is_first else BLOCK_ARGUMENT)
+
+
+def _of_rows(call: Node, parameters: Node, name: Node, syntax: Syntax) -> str | None:
+    """Return the chain of the constants that a block's parameter gets of a literal list, `[Disk,
+    Tape].each do |kind|`, or of its rows, `{"disk" => Disk}.each do |word, kind|`; None if it gets
+    none.
+    """
+    rows, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
+    if rows is not None and rows.type == "constant":
+        rows = _value_of_constant(rows)
+    if rows is not None and rows.type == "call" and (rows.text or b"").endswith(b".freeze"):
+        rows = rows.child_by_field_name("receiver")
+    if rows is None or method is None or rows.type not in ("array", "hash"):
+        return None
+    cells, column = rows.named_children, parameters.named_children.index(name)
+    if len(cells) > WORDS_MAX or text_of(method) in _WITHOUT_ELEMENT:
+        return None
+    if parameters.named_child_count > 1 and text_of(method) not in _WITH_ELEMENT:
+        of_rows = (row.named_children for row in cells if row.type in ("array", "pair"))
+        cells, column = [cell for row in of_rows for cell in row[column : column + 1]], 0
+    if column or not any(cell.type in _CONSTANTS for cell in cells):
+        return None
+    chains = [chain for cell in cells if (chain := chain_of(cell, syntax)) != LITERAL]
+    return UNKNOWN if UNKNOWN in chains else union_link(chains)
 
 
 def _assigned_in_turn(name: Node, names: Node, assignment: Node, syntax: Syntax) -> str:
@@ -241,6 +279,8 @@ def class_of_call(call: Node, syntax: Syntax, depth: int) -> str | None:
         return None
     if receiver.type == "identifier" and receiver.text in _RAISERS:
         return _raised_error(call, syntax) or None
+    if receiver.text == b"stub_const":
+        return chain_of(child_of(call.child_by_field_name("arguments") or call, "1"), syntax, depth + 1)
     if receiver.type == "constant":
         if is_unnamed_class(call):
             return f"{UNNAMED_AT}{call.start_byte}"

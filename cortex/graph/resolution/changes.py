@@ -81,7 +81,7 @@ class Change:
             }
         for path, names in self._passed_on.items():
             touched |= names ^ _passed_on(files, path)
-        touched |= {name for _, name in self._included ^ _included_members(files, changes)}
+        touched |= {name for *_, name in self._included ^ _included_members(files, changes)}
         touched |= _takers(files, touched & (self._function_types | _function_types(files, changes)))
         for path, packed in changes.items():
             for key in _surface(files, head_of(packed)) if packed is not None else ():
@@ -151,18 +151,25 @@ def _passed_on(files: Files, path: str) -> set[str]:
     return names
 
 
-def _included_members(files: Files, paths: Iterable[str]) -> set[tuple[str, str]]:
-    """Return (module, member) of the modules that files of Ruby include outside of all types: files
-    beside them may call these members.
+def _included_members(files: Files, paths: Iterable[str]) -> set[tuple[str, str, str]]:
+    """Return ("", module, member) of the modules that files of Ruby include outside of all types:
+    files beside them may call these members; and (type, base, member) for a type of a literal.
     """
     return {
-        (binding.value, name)
+        (owner, chain, name)
         for path in paths
         if path in files.packed
-        for binding in files.index(path).facts.bindings
-        if binding.name == INCLUDED
-        for name in files.members_of(files.home(path), binding.value)
+        for owner, chain in _included_chains(files, path)
+        for name in files.members_of(files.home(path), chain)
     }
+
+
+def _included_chains(files: Files, path: str) -> Iterator[tuple[str, str]]:
+    facts = files.index(path).facts
+    yield from (("", binding.value) for binding in facts.bindings if binding.name == INCLUDED)
+    if files.rules(path).included_hook:
+        outer = (definition for definition in facts.definitions if not definition.scope)
+        yield from ((definition.name, base.chain) for definition in outer for base in definition.bases)
 
 
 def _function_types(files: Files, paths: Iterable[str]) -> set[str]:

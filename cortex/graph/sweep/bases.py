@@ -17,8 +17,17 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
     type_text,
 )
-from cortex.graph.facts.facts import ALIAS, ANY_NAME, EXTENDED, INCLUDED, TO_HEIRS, Base, Extension
-from cortex.graph.facts.ruby import extends
+from cortex.graph.facts.facts import (
+    ALIAS,
+    ANY_NAME,
+    EXTENDED,
+    EXTENDED_HEIRS,
+    INCLUDED,
+    TO_HEIRS,
+    Base,
+    Extension,
+)
+from cortex.graph.facts.ruby import extends, is_statement
 from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
@@ -54,7 +63,7 @@ def _read(sweep: Sweep, relation: str, node: Node) -> None:
     if (chain := _base_chain(sweep, relation, node)) is not None:
         arguments = arguments_text(node) if sweep.rules.type_arguments else ""
         row, column = node.start_point
-        if sweep.stack[-1].index < 0 and sweep.rules.file_fields:
+        if sweep.stack[-1].index < 0 and sweep.rules.file_fields and is_statement(node):
             sweep.add_binding(INCLUDED, chain, node)
         _add_base(sweep, Base(relation, chain, row + 1, column, arguments), node)
 
@@ -82,7 +91,7 @@ def _add_base(sweep: Sweep, base: Base, node: Node) -> None:
     hook = sweep.rules.included_hook
     if frame.index >= 0 and hook and sweep.opened[frame.index].name == hook:
         frame = sweep.stack[-2]  # `base.extend(Made)`: extends each class that includes the module
-        base = msgspec.structs.replace(base, arguments=TO_HEIRS)
+        base = msgspec.structs.replace(base, arguments=EXTENDED_HEIRS if extends(node) else TO_HEIRS)
     elif hook and extends(node):
         base = msgspec.structs.replace(base, arguments=EXTENDED)
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:

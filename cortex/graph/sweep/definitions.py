@@ -132,6 +132,8 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
     """Define the reader and writer of Ruby's `attr_accessor :size`."""
     frame, name = sweep.stack[-1], text_of(node).strip("'\":")
     call = node.parent.parent if node.parent is not None else None
+    if frame.index < 0:  # of a group of tests, `describe Disk do … end`
+        sweep.add_binding(name, f"self.@{name}", node)
     if frame.kind not in TYPE_KINDS or call is None:
         return
     flags = flags_of(call, sweep.syntax)

@@ -15,7 +15,7 @@ from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Member, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
-from cortex.graph.facts.ruby import is_configuration
+from cortex.graph.facts.ruby import is_shared
 from cortex.graph.sweep.frames import Frame, OpenDefinition, bound_from, name_span
 from cortex.terms.kinds import CALLABLE_KINDS
 
@@ -98,10 +98,7 @@ class Sweep:
         if self.is_script and frame.block:
             definition.since, definition.until = name_span(definition.node, self.stack)
         elif (
-            self.rules.file_fields
-            and frame.block
-            and frame.index < 0
-            and not is_configuration(definition.node)
+            self.rules.file_fields and frame.block and frame.index < 0 and not is_shared(definition.node)
         ):  # Ruby's, in a test's block
             definition.since, definition.until = frame.begin, frame.end
         self.opened.append(definition)

@@ -30,7 +30,7 @@ EITHER, OR = "~", "\x06"
 _ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
 _RIGHT = frozenset((b"and", b"&&"))
 #: stored alternatives of a value
-EITHER_MAX = 3
+EITHER_MAX = 6
 #: characters of the longest function name, with its path, that is compared with `passes`
 PASSES_MAX = 60
 #: ends the chain of the target of C++'s iterator or pointer, `*i`

@@ -18,7 +18,7 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import family_of
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_example, is_test
 
 #: a receiver's last name
 _LAST_NAME = re.compile(r"[a-z]\w*(?=(?:\(\))?$)")
@@ -36,6 +36,8 @@ _CONVERSIONS = frozenset(
 )
 #: methods that run their block with their receiver as `self`
 _EVALUATE = ("instance_eval", "instance_exec")
+#: makes an instance without a constructor
+ALLOCATE = "allocate"
 #: ends the name of a variable that holds a class
 _CLASS_NAME = re.compile(r"(?:class|klass|base|type|mod|module|[A-Z]\w*)\b[?!()]*$")
 #: methods of the library
@@ -56,6 +58,26 @@ def call_added(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     ):
         return None
     return calls.call_by_name(callee.reference, callee.name)
+
+
+def call_of_each(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return the edges of a call on a value of several types, `loud ? Bell.new : Lamp.new`: the
+    method of each type, as for a variant of a function in each branch of a condition.
+    """
+    if len(callee.owners) < 2 or len(callee.values) < 2:
+        return None
+    definition, targets = calls.project.definition, calls.targets
+    types = {(owner.tag, definition(owner.ref).qualified): owner for owner in callee.owners if owner.at >= 0}
+    if len(types) < 2:
+        return None
+    arguments, attribute = callee.reference.arguments, calls.evaluator.attribute
+    of_types = (targets.callable_refs(attribute(owner, callee.name), arguments) for owner in types.values())
+    refs = dict.fromkeys(
+        ref for refs in of_types for ref in refs if is_test(calls.path) or not is_test(ref[0])
+    )
+    return chain.from_iterable(
+        targets.edges_of_call(callee.reference, [ref], callee.confidence) for ref in refs
+    )
 
 
 def no_class(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
@@ -210,7 +232,8 @@ def of_namesake(calls: Calls, reference: Reference, method: str) -> list[Ref]:
     if not name or name in _CORE_TYPES or name.endswith("s"):
         return []
     types = calls.evaluator.helper(_Namesakes).methods(method).get(name, {})
-    return next(iter(types.values())) if len(types) == 1 else []
+    refs = next(iter(types.values())) if len(types) == 1 else []
+    return [ref for ref in refs if is_example(calls.path) or not is_example(ref[0])]
 
 
 class _Namesakes:
@@ -256,6 +279,9 @@ def call_in_body(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     return calls.targets.edges_of_call(callee.reference, refs, "receiver") if refs else None
 
 
-def no_edges(_calls: Calls, callee: Callee) -> Iterator[Edge] | None:
-    """Return no edges for `self.class`."""
-    return iter(()) if callee.name == "class" else None
+def no_edges(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return no edges for `self.class`, and for the `allocate` that every class has."""
+    if callee.name not in ("class", ALLOCATE):
+        return None
+    kinds = {calls.project.definition(value.ref).kind for value in callee.values if value.at >= 0}
+    return iter(()) if callee.name == "class" or kinds <= TYPE_KINDS else None

@@ -20,10 +20,12 @@ from cortex.graph.facts.ruby import (
     value_of_case,
 )
 from cortex.graph.languages.ruby.calls import (
+    ALLOCATE,
     METHODS,
     call_added,
     call_in_body,
     call_mixin,
+    call_of_each,
     no_class,
     no_edges,
     of_named_receiver,
@@ -48,6 +50,8 @@ from cortex.terms.languages import family_of
 
 #: classes of Ruby whose instances are types, hold objects of the project, or get its methods
 _HOLDERS = frozenset({"Class", "Module", "Struct", "Object", "Array", "Hash", "Set", "Queue"})
+#: classes of Ruby's literals, and those that they inherit from
+_OF_LITERALS = tuple("String Symbol Array Hash Integer Float Numeric Range Regexp Kernel Object".split())
 
 
 def _uncalled(
@@ -78,8 +82,8 @@ def _is_outside(links: list[str]) -> bool:
 
 
 def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    """Return the type for `Disk.new`, a call of which makes an instance."""
-    return (value,) if name == "new" and value.tag == "def" else ()
+    """Return the type for `Disk.new` and `Disk.allocate`, a call of which makes an instance."""
+    return (value,) if name in ("new", ALLOCATE) and value.tag == "def" else ()
 
 
 def _passed_to(
@@ -121,6 +125,15 @@ def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
         siblings = members.supertypes.of((value.path, around)).promised
         added |= siblings if value.ref in siblings else frozenset()
     return (value._replace(tag="def"), *(Value("inst", *ref) for ref in sorted(added)))
+
+
+def _added(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return the methods of a literal that the project adds to Ruby's classes: `class String`."""
+    if value.tag != "ext":
+        return ()
+    home = members.project.home(value.path)
+    types = (ref for type_name in _OF_LITERALS for ref in members.project.types_named(home, type_name))
+    return merge_values(members.member_of_kind(ref, name, static=False) for ref in types)
 
 
 def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
@@ -194,10 +207,10 @@ RUBY = Language(
     called_member=called_member,
     uncalled_root=uncalled_root,
     uncalled=_uncalled,
-    missing_member=(_instance, _class_of, _itself),
+    missing_member=(_instance, _class_of, _itself, _added),
     passed_to=_passed_to,
     member_call=(no_edges, call_in_body, call_constant),
-    called_member_values=(call_added,),
+    called_member_values=(call_added, call_of_each),
     methods_by_name=(of_named_receiver,),
     common_methods=of_namesake,
     bare_call=(call_constant, no_class, call_mixin),

@@ -161,7 +161,7 @@ class Evaluator(Remembering):
                 passed_to, place = self.project.language(path).passed_to, (path, scope)
                 values = merge_values(passed_to(self, value, link, owners, place) for value in values)
                 continue
-            if link[0] == "<":
+            if link[0] == "<" != link[-1]:
                 continue  # handled with the call before it
             if link[0] == "(":
                 if number == 1:
@@ -250,7 +250,7 @@ class Evaluator(Remembering):
             return narrowed_values
         if links[0] != "self":
             return ()
-        if scope < 0 and not values and self.project.rules(path).file_fields:
+        if not values and self.project.rules(path).file_fields and not self.owners.type_around(path, scope):
             return self._file_field(links[1], path, at)
         return self.exports.crates.bounded_field(values, links[1], path, scope)
 
@@ -396,7 +396,8 @@ class Evaluator(Remembering):
                 return branches[0] if all(branch == branches[0] for branch in branches) else ()
             return merge_values(branches)
         if name == "#" or (name[0] == "#" and self.project.rules(path).outside_literals):
-            return (EXTERNAL,)
+            # The class of Ruby's literal may be reopened: `path` tells the language.
+            return (Value("ext", path) if self.project.rules(path).file_fields else EXTERNAL,)
         if name == OBJECT:  # an object literal that a script's function returns
             return (Value("inst", path, scope),) if scope >= 0 else ()
         return None

@@ -93,7 +93,8 @@ class Members(Remembering):
         elif len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
         if name == "new" and rules.makes_by_new and value.tag == "def":
-            members = tuple(member for member in members if self._scopes.is_static(member.ref))
+            is_module = self._is_mixin(value.ref)  # `module_function :new`
+            members = tuple(m for m in members if is_module or self._scopes.is_static(m.ref))
         if not members:
             for step in language.missing_member:
                 if members := step(self, value, name):
@@ -150,7 +151,10 @@ class Members(Remembering):
             if name in ELEMENT_OF:
                 return (value._replace(tag="elem"),)
             return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)
-        return (EXTERNAL,) if value.tag == "ext" else ()
+        if value.tag != "ext":
+            return ()
+        steps = self._project.language(value.path).missing_member if value.path else ()
+        return next(filter(None, (step(self, value, name) for step in steps)), (EXTERNAL,))
 
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
         """Return the members of a type or its supertypes (`past`: of these only); of fields their

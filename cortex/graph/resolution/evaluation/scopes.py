@@ -478,10 +478,11 @@ class Scopes(Remembering):
         test, that another one below the same top folder, such as a helper, includes.
         """
         including = self.project.tops_of(home, INCLUDED)
-        if not including:
+        is_including = (-1, INCLUDED) in self.project.index(path).top_bindings
+        if not (including or is_including):
             return ()
         top = path.partition("/")[0] if is_test(path) else ""
-        modules = self._modules_of([path] if path in including else (), path)
+        modules = self._modules_of([path] if is_including else (), path)
         below = self._included.get(top) if top else ()
         if below is None:
             before = self._recursion.begin()
@@ -540,6 +541,8 @@ class Scopes(Remembering):
         if home == C_HOME and (name_space := find_name_space(project, home, inside, name)):
             return (name_space,)
         others = [other for other in project.tops_of(home, name) if other != path]
+        if rules.file_fields and not name[:1].isupper():
+            others = []  # a local variable of Ruby's script
         if rules.conditional_files:
             others = of_package(project, others, path)
         if others:  # several of Go's are for different builds

@@ -13,7 +13,7 @@ from cortex.graph.resolution.modules.linkage import drop_declarations, linked_de
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.terms.kinds import TYPE_KINDS
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_example, is_test
 
 #: definitions of one name that remain distinct: platform variants, overloads
 TWINS_MAX = 12
@@ -38,7 +38,7 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     in_file = candidates[bisect_left(candidates, (path,)) : bisect_left(candidates, (f"{path}\0",))]
     candidates = drop_declarations(project, in_file or candidates) if in_file or defined is None else defined
     if not in_file and len(candidates) > 1 and project.rules(candidates[0][0]).bases_in_parts:
-        candidates = _first_parts(project, (home, scope, f"{name} first"), candidates)
+        candidates = _first_parts(project, (home, scope, name), candidates, path.partition("/")[0])
     if not in_file and path and home == C_HOME:
         candidates = linked_definitions(project, candidates, path)
     return tuple(Value("def", *ref) for ref in candidates[:TWINS_MAX])
@@ -55,8 +55,9 @@ def _definitions_of_name(
     if cached is not None:
         return cached
     candidates = [ref for ref in refs if project.definition(ref).kind != "constant"]
-    if project.rules(refs[0][0]).file_fields:  # Ruby's in a test's block are valid in that only
-        candidates = [ref for ref in candidates if not project.definition(ref).until]
+    if project.rules(refs[0][0]).file_fields:  # Ruby's methods in a test's block are valid in that only
+        anywhere = [ref for ref in candidates if not project.definition(ref).until]
+        candidates = anywhere or [ref for ref in candidates if project.definition(ref).kind in TYPE_KINDS]
     if len(candidates) > 1:
         candidates = [
             ref for ref in candidates if not _SECONDARY_FLAGS & {*project.definition(ref).flags}
@@ -67,16 +68,21 @@ def _definitions_of_name(
     return cached
 
 
-def _first_parts(project: Project, key: tuple[str, str, str], refs: list[Ref]) -> list[Ref]:
+def _first_parts(project: Project, name: tuple[str, str, str], refs: list[Ref], top: str) -> list[Ref]:
     """Return the definitions of a name, of a type in several parts only the first: in a file of the
-    language's usual name that ships, with the fewest type parameters, with a base, near the root.
+    language's usual name that ships, else in the top folder `top`, with the fewest type parameters,
+    with a base, with Ruby's constructor, near the root.
     """
 
-    def rank(ref: Ref) -> tuple[bool, int, bool, int]:
-        usual = ref[0].endswith(project.rules(ref[0]).suffixes) and not is_test(ref[0])
-        definition = project.definition(ref)
-        return not usual, len(type_parameter_names(definition)), not definition.bases, ref[0].count("/")
+    def rank(ref: Ref) -> tuple[bool, bool, int, bool, bool, int]:
+        path, definition = ref[0], project.definition(ref)
+        usual = path.endswith(project.rules(path).suffixes) and not (is_test(path) or is_example(path))
+        is_plain = (ref[1], "initialize") not in project.index(path).children
+        far = not usual and path.partition("/")[0] != top
+        count = len(type_parameter_names(definition))
+        return not usual, far, count, not definition.bases, is_plain, path.count("/")
 
+    key = (*name[:2], f"{name[2]} first in {top}")
     cached = project.frequent_names.get(key)
     if cached is None:
         if all(project.definition(ref).kind in TYPE_KINDS for ref in refs):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
-from cortex.graph.facts.facts import ALIAS, EXTENDED, TO_HEIRS, Base
+from cortex.graph.facts.facts import ALIAS, EXTENDED, EXTENDED_HEIRS, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value
 from cortex.graph.resolution.project import Project, Ref
@@ -24,8 +24,8 @@ class Supers(NamedTuple):
     typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`. `line`: a number, equal
     for types with equal supertypes. `promised`: those of `types` whose members the type does not
     get: a script's class only `implements` them, a Ruby module adds them to types that include it.
-    `extended`: Ruby's modules that give the type itself class methods, `extend Made`, and nothing
-    to its instances.
+    `extended`: Ruby's modules that give the type itself, or types that include it, class methods,
+    `extend Made`, and nothing to instances.
     """
 
     types: tuple[Ref, ...] = ()
@@ -83,8 +83,8 @@ class Supertypes(Remembering):
             promised = frozenset(types) - self._received_types(owner)
         extended: frozenset[Ref] = frozenset()
         if self._project.rules(owner[0]).included_hook:
-            promised |= self._given_to_heirs(owner)
-            extended = self._by_arguments(owner, EXTENDED)
+            promised |= self._given_to_heirs(owner, TO_HEIRS, EXTENDED_HEIRS)
+            extended = self._by_arguments(owner, EXTENDED) | self._given_to_heirs(owner, EXTENDED_HEIRS)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
         result = Supers(
             types,
@@ -99,9 +99,9 @@ class Supertypes(Remembering):
             self._numbers[types, spaces, promised] = line
         return result
 
-    def _given_to_heirs(self, owner: Ref) -> frozenset[Ref]:
+    def _given_to_heirs(self, owner: Ref, *arguments: str) -> frozenset[Ref]:
         """Return the modules that a Ruby module adds to types that include it, not to itself."""
-        added = self._by_arguments(owner, TO_HEIRS)
+        added = self._by_arguments(owner, *arguments)
         return added - self._by_arguments(owner, "", EXTENDED) if added else added
 
     def _by_arguments(self, owner: Ref, *arguments: str) -> frozenset[Ref]:
