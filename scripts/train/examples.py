@@ -48,7 +48,7 @@ class Group:
 @dataclass(frozen=True)
 class MonthNote:
     """`outdates`, `unsure`: earlier notes of the month that no longer hold, and of which people
-    could argue; `questions`: answered by those, and now by this note.
+    could argue; `questions`: answered by this note, and by what it outdates.
     """
 
     text: str
@@ -73,21 +73,23 @@ def read_months(file: Path = MONTHS) -> list[list[MonthNote]]:
 
 
 def groups_of(months: Sequence[Sequence[MonthNote]]) -> list[Group]:
-    """Return a group for each change with questions: the note that it outdates last, itself, and
-    the notes of its month that stand around it and hold beside it.
+    """Return a group for each note with questions that is true at the end of its month or outdates
+    another: the note that it outdates last, itself, and the notes of its month that stand around it
+    and hold beside it.
     """
     groups = []
     for month in months:
         outdated = frozenset[int]().union(*(note.outdates for note in month))
         for at, note in enumerate(month):
-            if not note.questions:
+            if not note.questions or (at in outdated and not note.outdates):
                 continue
             left_out = {at, *note.outdates, *note.unsure}
             left_out |= {later for later, other in enumerate(month) if at in other.outdates | other.unsure}
             around = sorted(set(range(len(month))) - left_out - outdated, key=lambda other: abs(other - at))
-            newer = [Newer(note.text, "replaces", "")]
+            newer = [Newer(note.text, "replaces", "")] if note.outdates else []
             newer += [Newer(month[other].text, "other", "") for other in around[:OTHERS]]
-            groups.append(Group("", month[max(note.outdates)].text, tuple(newer), note.questions))
+            older = month[max(note.outdates, default=at)]
+            groups.append(Group("", older.text, tuple(newer), note.questions))
     return groups
 
 

@@ -61,10 +61,11 @@ class Lessons:
             for question in draw.sample(group.questions, min(OF_GROUP, len(group.questions))):
                 queries.append(question)
                 wanted.append(answers)
-            # a note is asked for by the older one as by a question: newer notes are found by it
-            queries.append(group.older)
-            wanted.append(answers.clone())
-            wanted[-1][first] = IGNORED
+            if (answers == 1).sum() > 1:
+                # a note is asked for by the older one as by a question: newer notes are found by it
+                queries.append(group.older)
+                wanted.append(answers.clone())
+                wanted[-1][first] = IGNORED
             for at, note in enumerate(group.newer, 1):
                 if note.question:
                     queries.append(note.question)

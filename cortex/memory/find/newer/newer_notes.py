@@ -37,9 +37,9 @@ LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 #: likelihood from which on the answer says that a note may be outdated
 OUTDATED = 0.1
-#: likelihood and log-odds of the replacement model from which on the newer note precedes the first
-#: hit: one of the two must be sure
-REPLACED = ((0.25, 0.35), (0.6, 0.1))
+#: likelihood, and log-odds of the replacement model, from which on the newer note precedes the
+#: first hit
+REPLACED, REPLACED_ODDS = 0.4, 0.1
 
 Pairs = list[tuple[int, int]]
 
@@ -206,7 +206,7 @@ class NewerNotes:
         of_first = [at for at, (old, _) in enumerate(pairs) if not old]
         first = {name: part[of_first] for name, part in features.items()}
         values, read = likely(first, is_first=True), first["read"]
-        surely = np.any([(values >= least) & (read >= odds) for least, odds in REPLACED], axis=0)
+        surely = (values >= REPLACED) & (read >= REPLACED_ODDS)
         surely &= first["number_lost"] == 0  # a note of a series is asked for by its number
         newer = [
             notes[pairs[at][1]] for at, is_sure in zip(of_first, surely.tolist(), strict=True) if is_sure

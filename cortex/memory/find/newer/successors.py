@@ -32,52 +32,52 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: feature of two notes → its weight, before the replacement model reads them. likeness: of meaning;
 #: of_older, of_newer: shared stems, as a share of either by rarity; rarest: the rarest shared stem
 PROPOSED = {
-    "likeness": 9.3,
-    "of_older": 4.62,
-    "of_newer": -8.49,
-    "rarest": 4.96,
+    "likeness": 9.47,
+    "of_older": 4.75,
+    "of_newer": -10.6,
+    "rarest": 3.08,
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 5.27,
-    "of_older": 2.29,
-    "of_newer": -3.22,
-    "rarest": 3.83,
-    "read": 2.77,
+    "likeness": 5.88,
+    "of_older": 3.14,
+    "of_newer": -5.31,
+    "rarest": 0.87,
+    "read": 3.09,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 1.62,
-    "of_older": 0.66,
-    "of_newer": -4.49,
-    "rarest": 1.36,
-    "age": 7.3,
-    "near": 6.01,
-    "kept": 3.94,
-    "lost": 2.67,
-    "value": 2.13,
-    "number_lost": -0.39,
-    "read": 2.34,
+    "likeness": 1.95,
+    "of_older": 1.22,
+    "of_newer": -5.63,
+    "rarest": -0.26,
+    "age": 7.7,
+    "near": 5.96,
+    "kept": 3.62,
+    "lost": 3.0,
+    "value": 2.19,
+    "number_lost": -1.18,
+    "read": 2.51,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": 2.02,
-    "of_older": 2.82,
-    "of_newer": -4.67,
-    "rarest": 1.1,
-    "age": 6.38,
-    "near": 4.87,
-    "kept": 0.55,
-    "lost": -0.12,
-    "value": 1.51,
-    "number_lost": -1.33,
-    "read": 2.43,
+    "likeness": 1.76,
+    "of_older": 3.11,
+    "of_newer": -6.46,
+    "rarest": -0.85,
+    "age": 6.76,
+    "near": 5.98,
+    "kept": 0.88,
+    "lost": -0.04,
+    "value": 1.96,
+    "number_lost": -2.64,
+    "read": 2.68,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -10.64, -7.76, -14.73, -11.36
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -8.86, -5.46, -13.9, -10.45
 
 
 @dataclass(frozen=True, slots=True)
