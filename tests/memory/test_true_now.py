@@ -186,7 +186,7 @@ OTHER_THINGS = (
     ("Child tickets cost half of the fare", "Dog tickets no longer cost half of the fare", "What does a child ticket cost?"),
     ("The mobile app is written in Flutter", "The kiosk app was moved from Flutter to Electron", "What is the mobile app written in?"),
     ("House 1 is heated with a gas boiler", "House 6 switched from a gas boiler to a heat pump", "How is house 1 heated?"),
-    pytest.param("The cache of prices lives in Redis", "The cache of customers is no longer needed; the cache of prices stays", "Where does the cache of prices live?", marks=DENIES),
+    ("The cache of prices lives in Redis", "The cache of customers is no longer needed; the cache of prices stays", "Where does the cache of prices live?"),
     ("Fertiliser A is mixed one to hundred", "Fertiliser B is mixed one to two hundred", "How is fertiliser A mixed?"),
     ("The chat widget is made by Kindly", "The chat widget is hidden on the payment page since Monday", "Who makes the widget for chats?"),
     ("The archive of tickets is on tape in Oslo", "The archive of tickets is no longer searchable by name", "Where are tickets archived?"),
