@@ -373,6 +373,23 @@ def test_a_changed_macro_resolves_the_readers_of_its_name_space_anew():
     assert "disk.hpp:twice" not in {edge.target for edge in edges_of(project, Evaluator(project), "a.cpp")}
 
 
+@pytest.mark.parametrize(
+    ("macros", "header"),
+    [
+        ("#define SHOP_OPEN namespace shop {\n", ""),
+        ('#define USES using namespace shop;\n#define NAME "namespace shop"\n', '#include "macros.h"\n'),
+    ],
+)
+def test_a_name_space_of_a_macro_that_a_file_does_not_use_is_not_meant(macros, header):
+    files = {
+        "macros.h": macros,
+        "disk.hpp": header + "inline int twice(int n) { return n; }\n",
+        "a.cpp": '#include "disk.hpp"\nint run() { return shop::twice(1); }\n',
+    }
+    project = project_of(files)
+    assert "disk.hpp:twice" not in {edge.target for edge in edges_of(project, Evaluator(project), "a.cpp")}
+
+
 def test_edges_do_not_depend_on_files_unpacked_before():
     files = {
         "held.hpp": "template <typename T> class optional { public: bool none() { return true; } };\n",

@@ -61,6 +61,8 @@ LONG = {
         + "".join(f'W.each {{ |w{n}| define_method("#{{w{n}}}_s") {{ 1 }} }}\n' for n in range(12_000))
         + "end\n",
     ),
+    "macros before braces in a comment": ("a.cpp", "// A_B {\n" * 20_000),
+    "macros before braces in a directive": ("a.cpp", "#define X \\\n" + "  A_B { \\\n" * 20_000),
     "macros inside one another": ("a.rs", "foo! {\n" * 4_000 + "mod a;\n}\n"),
 }
 _READ = """

@@ -173,3 +173,25 @@ def test_of_a_types_parts_the_one_with_a_constructor_is_made():
     ids = [edge.target for edge in calls_in(project_of({**files, test: "Page.new\n"}), test)]
     assert ids == ["test/fixtures/page:Page"]
     assert [edge.target for edge in calls_in(project_of(parts), "lib/use.rb")] == ["lib/shop/disk:Shop.Disk"]
+
+
+@pytest.mark.parametrize(
+    ("defined", "called"),
+    [
+        ("class Range\n  def include?(x)\n  end\nend\n", "[1, 2].include?(3)"),
+        ("class Integer\n  def size\n  end\nend\n", '"x".size'),
+        ("describe 'x' do\n  class Logger\n    def info(x)\n    end\n  end\nend\n", "Logger.new.info(1)"),
+        ("class Bell\n  def first\n  end\nend\n", "[Bell].tap { |list| list.first }"),
+    ],
+)
+def test_another_types_method_is_not_surely_called(defined, called):
+    project = project_of({"spec/a_spec.rb": defined, "lib/use.rb": f"{called}\n"})
+    assert not [edge for edge in calls_in(project, "lib/use.rb") if edge.confidence == "receiver"]
+
+
+def test_a_method_that_is_named_allocate_is_found_by_its_name():
+    files = {
+        "a.rb": "class Pool\n  def allocate(n)\n  end\nend\n",
+        "b.rb": "def run(pool)\n  pool.allocate(1)\nend\n",
+    }
+    assert [edge.target for edge in calls_in(project_of(files), "b.rb")] == ["a:Pool.allocate"]

@@ -270,6 +270,11 @@ class Project:
         """Return True for a name space of C++ that a macro opens (`SPACE`)."""
         return home == C_HOME and bool(self.tops_of(home, SPACE + scope.rpartition(".")[2]))
 
+    def is_in_opened_space(self, path: str, scope: str) -> bool:
+        """Return True if a file may use the macro that opens a name space: it includes its file."""
+        openers = self.tops_of(C_HOME, SPACE + scope.rpartition(".")[2])
+        return path.startswith("@") or not self.includes.files_read_by(path).isdisjoint(openers)
+
     def _included_files(self, path: str) -> Iterator[str]:
         """Yield the files that a C or C++ file includes."""
         for statement in self.index(path).facts.imports if path in self.packed else ():

@@ -29,8 +29,8 @@ EITHER, OR = "~", "\x06"
 #: operators that return either side, and those that return the right side or nothing
 _ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
 _RIGHT = frozenset((b"and", b"&&"))
-#: stored alternatives of a value
-EITHER_MAX = 6
+#: stored alternatives of a value, and of one that all begin with a type: others call each other
+EITHER_MAX, OF_TYPES_MAX = 3, 6
 #: characters of the longest function name, with its path, that is compared with `passes`
 PASSES_MAX = 60
 #: ends the chain of the target of C++'s iterator or pointer, `*i`
@@ -165,7 +165,12 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             tail = ROOT_MARK + tail
         if inner is None:
             return tail
-        is_pointee = tail in syntax.pointer_members and node.children[1].type == "->"
+        is_pointee = (
+            tail in syntax.pointer_members
+            and node.children[1].type == "->"
+            and node.parent is not None  # which looks for it from the root
+            and node.parent.type in syntax.calls
+        )
         return f"{chain_of(inner, syntax, depth + 1)}{POINTED * is_pointee}.{tail}"
     if (read := syntax.readers.get(kind)) is not None and (chain := read(node, syntax, depth)) is not None:
         return chain
@@ -357,7 +362,8 @@ def union_link(chains: Sequence[str]) -> str:
     parts = dict.fromkeys(branch for chain in chains for branch in union_chains(chain) or (chain,))
     if len(parts) < 2:
         return next(iter(parts), UNKNOWN)
-    if len(parts) > EITHER_MAX or any(branch.startswith((":", MODULE)) or OR in branch for branch in parts):
+    most = OF_TYPES_MAX if all(branch[:1].isupper() for branch in parts) else EITHER_MAX
+    if len(parts) > most or any(branch.startswith((":", MODULE)) or OR in branch for branch in parts):
         return UNKNOWN
     return EITHER + OR.join(branch.translate(HIDDEN) for branch in parts)
 

@@ -91,7 +91,8 @@ _SPACES = re.compile(
 )
 #: what stands for a macro before the block of a name space, `SHOP_NAMESPACE {`; its names
 _UNNAMED_SPACE = "namespace"
-_OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
+_OPENED_SPACE = re.compile(r"(?<!using )(?<!using  )\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
+_NO_CODE = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//.*", re.DOTALL)
 _SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(
@@ -133,7 +134,7 @@ _TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+
 #: before the next block, `SHOP_CATCH(...) {`;
 #: `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
-    rf"(?m)\b(?:class|struct|union|enum){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"(?m)\b(?:class|struct|union|enum(?=\s+(?:[A-Z][A-Z0-9]*_|\[\[))){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
     rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
@@ -157,6 +158,8 @@ _MARKS = re.compile(
     rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
 )
 
+#: lines of comments, and of a directive, that are looked through before a mark
+LINES_BACK = 30
 #: a test with a text as its name, behind its fixture: `TEST_CASE_METHOD(Fix, "Saves", "[disk]") {`
 _TEST = re.compile(
     r"(?m)^(?P<head>[ \t]*[A-Z][A-Z_]*(?:METHOD|FIXTURE)[A-Z_]*\(\s*)(?P<fixture>[A-Za-z_]\w*)(?P<gap>\s*,\s*)"
@@ -355,12 +358,17 @@ def _blank_mark(match: re.Match[str]) -> str:
 
 def _ends_statement(text: str, at: int) -> bool:
     """Return True if a statement may begin behind the text before `at`."""
-    comment, end, line = True, 0, at
-    while comment:
+    if "//" in text[text.rfind("\n", 0, at) + 1 : at]:
+        return False
+    end, line = 0, at
+    for _ in range(LINES_BACK):
         end = _scan_back(text, line, string.whitespace)
         line = text.rfind("\n", 0, end) + 1
-        comment = text[line:end].lstrip().startswith("//")
-    while text[line - 2 : line] == "\\\n":  # of a directive in several lines
+        if not text[line:end].lstrip().startswith("//"):
+            break
+    for _ in range(LINES_BACK):
+        if text[line - 2 : line] != "\\\n":  # of a directive in several lines
+            break
         line = text.rfind("\n", 0, line - 1) + 1
     return not end or text[end - 1] in _ENDS or _DIRECTIVE.match(text, line, end) is not None
 
@@ -407,7 +415,7 @@ def opened_spaces(text: str) -> list[str]:
     """Return the name spaces that the text of a macro opens, `namespace shop { namespace v1`; `std`
     is no project's.
     """
-    return [name for name in _OPENED_SPACE.findall(text) if name != "std"]
+    return [name for name in _OPENED_SPACE.findall(_NO_CODE.sub(" ", text)) if name != "std"]
 
 
 def macro_value(text: str) -> str:

@@ -284,4 +284,4 @@ def no_edges(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     if callee.name not in ("class", ALLOCATE):
         return None
     kinds = {calls.project.definition(value.ref).kind for value in callee.values if value.at >= 0}
-    return iter(()) if callee.name == "class" or kinds <= TYPE_KINDS else None
+    return iter(()) if callee.name == "class" or (kinds and kinds <= TYPE_KINDS) else None

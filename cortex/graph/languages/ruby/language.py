@@ -128,8 +128,10 @@ def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
 
 
 def _added(members: Members, value: Value, name: str) -> tuple[Value, ...]:
-    """Return the methods of a literal that the project adds to Ruby's classes: `class String`."""
-    if value.tag != "ext":
+    """Return the methods of a literal that the project adds to Ruby's classes: `class String`. A
+    name that Ruby's own classes have may be that of another one than the literal's.
+    """
+    if value.tag != "ext" or name in METHODS:
         return ()
     home = members.project.home(value.path)
     types = (ref for type_name in _OF_LITERALS for ref in members.project.types_named(home, type_name))

@@ -155,7 +155,8 @@ class Exports(Remembering):
         if project.is_opened_by_macro(home, name):
             return (Value("mod", f"{key}|{inner}"),)
         if scope and project.is_opened_by_macro(home, scope):
-            return self._from_scope(key, scope.rpartition(".")[0], name)
+            outer = self._from_scope(key, scope.rpartition(".")[0], name)
+            return tuple(value for value in outer if project.is_in_opened_space(value.path, scope))
         return ()
 
     def _module_of(self, statement: Import, path: str) -> str:

@@ -30,6 +30,9 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     if not refs:  # the usual case
         return ()
     candidates, defined = _definitions_of_name(project, (home, scope, name), refs)
+    if project.rules(refs[0][0]).file_fields and not is_test(path):  # a test's own types are in tests only
+        candidates = [ref for ref in candidates if ref[0] == path or not project.definition(ref).until]
+        defined = None
     if candidates and home.endswith("/"):  # a folder, of which a build may leave out files
         mine = of_package(project, list(dict.fromkeys(ref[0] for ref in candidates)), path)
         candidates = [ref for ref in candidates if ref[0] in mine]
