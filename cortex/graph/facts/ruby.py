@@ -69,7 +69,7 @@ _RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
 #: methods that pass their receiver to their block
 _PASS_ITSELF = frozenset({"tap", "then", "yield_self"})
 #: methods whose block gets the whole list
-_WHOLE = _PASS_ITSELF | {"instance_eval", "instance_exec"}
+_WITH_LIST = _PASS_ITSELF | {"instance_eval", "instance_exec"}
 #: a method in a text that `class_eval` reads, and a name's variable part
 _IN_TEXT = re.compile(
     r"^\s*def (?:self\.)?(?P<name>[\w#{}]+[?!=]?)(?:\(.*\))?(?:\s*[;\n]\s*(?P<value>[a-z_][\w.]*\.[\w#{}]+)(?:\(.*\))?\s*[;\n]\s*end\b)?",
@@ -203,7 +203,7 @@ def _of_rows(call: Node, parameters: Node, name: Node, syntax: Syntax) -> str | 
     if rows is None or method is None or rows.type not in ("array", "hash"):
         return None
     cells, column = rows.named_children, parameters.named_children.index(name)
-    if len(cells) > WORDS_MAX or text_of(method) in _WITHOUT_ELEMENT | _WHOLE:
+    if len(cells) > WORDS_MAX or text_of(method) in _WITHOUT_ELEMENT | _WITH_LIST:
         return None
     if parameters.named_child_count > 1 and text_of(method) not in _WITH_ELEMENT:
         of_rows = (row.named_children for row in cells if row.type in ("array", "pair"))
