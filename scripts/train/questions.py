@@ -96,7 +96,7 @@ class Lessons:
         firsts = right.gather(1, scores.argsort(1, descending=True)[:, :3]).float()
         newer = right & torch.tensor([text != groups[at].older for at, (text, _) in notes])
         best = scores.masked_fill(~newer, -1).amax(1, keepdim=True)
-        places = ((scores > best) & ~right).sum(1)
+        places = ((scores > best) & ~right).sum(1)[newer.any(1)]
         return (
             f"first {firsts[:, 0].mean():.3f}, in three {firsts.amax(1).mean():.3f}, "
             f"a newer one before all wrong ones {(places == 0).float().mean():.3f}"

@@ -91,8 +91,9 @@ _SPACES = re.compile(
 )
 #: what stands for a macro before the block of a name space, `SHOP_NAMESPACE {`; its names
 _UNNAMED_SPACE = "namespace"
-_OPENED_SPACE = re.compile(r"(?<!using )(?<!using  )\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
-_NO_CODE = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//.*", re.DOTALL)
+_OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
+#: texts, comments and directives, which open none
+_OPENS_NONE = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//.*|\busing\s+namespace\b", re.DOTALL)
 _SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(
@@ -415,7 +416,7 @@ def opened_spaces(text: str) -> list[str]:
     """Return the name spaces that the text of a macro opens, `namespace shop { namespace v1`; `std`
     is no project's.
     """
-    return [name for name in _OPENED_SPACE.findall(_NO_CODE.sub(" ", text)) if name != "std"]
+    return [name for name in _OPENED_SPACE.findall(_OPENS_NONE.sub(" ", text)) if name != "std"]
 
 
 def macro_value(text: str) -> str:

@@ -29,10 +29,9 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     refs = project.members_of(home, scope).get(name)
     if not refs:  # the usual case
         return ()
-    candidates, defined = _definitions_of_name(project, (home, scope, name), refs)
-    if project.rules(refs[0][0]).file_fields and not is_test(path):  # a test's own types are in tests only
-        candidates = [ref for ref in candidates if ref[0] == path or not project.definition(ref).until]
-        defined = None
+    in_tests = project.rules(refs[0][0]).file_fields and is_test(path)
+    key = (home, scope, f"{name} in tests" if in_tests else name)
+    candidates, defined = _definitions_of_name(project, key, refs, in_tests=in_tests)
     if candidates and home.endswith("/"):  # a folder, of which a build may leave out files
         mine = of_package(project, list(dict.fromkeys(ref[0] for ref in candidates)), path)
         candidates = [ref for ref in candidates if ref[0] in mine]
@@ -41,16 +40,17 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     in_file = candidates[bisect_left(candidates, (path,)) : bisect_left(candidates, (f"{path}\0",))]
     candidates = drop_declarations(project, in_file or candidates) if in_file or defined is None else defined
     if not in_file and len(candidates) > 1 and project.rules(candidates[0][0]).bases_in_parts:
-        candidates = _first_parts(project, (home, scope, name), candidates, path.partition("/")[0])
+        candidates = _first_parts(project, key, candidates, path.partition("/")[0])
     if not in_file and path and home == C_HOME:
         candidates = linked_definitions(project, candidates, path)
     return tuple(Value("def", *ref) for ref in candidates[:TWINS_MAX])
 
 
 def _definitions_of_name(
-    project: Project, key: tuple[str, str, str], refs: list[Ref]
+    project: Project, key: tuple[str, str, str], refs: list[Ref], *, in_tests: bool
 ) -> tuple[list[Ref], list[Ref] | None]:
     """Return (definitions of a name without secondary ones, those without declarations).
+    `in_tests`: also Ruby's types that blocks of tests define.
 
     The second is None for few definitions; for many it is cached: each file may open a name space.
     """
@@ -59,8 +59,8 @@ def _definitions_of_name(
         return cached
     candidates = [ref for ref in refs if project.definition(ref).kind != "constant"]
     if project.rules(refs[0][0]).file_fields:  # Ruby's methods in a test's block are valid in that only
-        anywhere = [ref for ref in candidates if not project.definition(ref).until]
-        candidates = anywhere or [ref for ref in candidates if project.definition(ref).kind in TYPE_KINDS]
+        types = [ref for ref in candidates if in_tests and project.definition(ref).kind in TYPE_KINDS]
+        candidates = [ref for ref in candidates if not project.definition(ref).until] or types
     if len(candidates) > 1:
         candidates = [
             ref for ref in candidates if not _SECONDARY_FLAGS & {*project.definition(ref).flags}
