@@ -82,12 +82,13 @@ def is_open(title: str, labels: Iterable[str]) -> bool:
 
 
 def embedded_text(note: Note) -> str:
-    """The text that is embedded."""
+    """The text that is embedded, in the form that the model of sentences learnt."""
+    body = "" if note.body.strip() == note.title.strip() else note.body.strip()
+    text = ". ".join(filter(None, (note.title.strip(), body)))
     labels = f"\ntags: {', '.join(note.labels)}" if note.labels else ""
     labels += f"\ntopic: {note.topic}" if note.topic else ""
     facts = "".join(f"\n{fact}" for fact in note.facts)
-    body = "" if note.body.strip() == note.title.strip() else f"\n{note.body}"
-    return f"{note.kind}: {note.title}{body}{facts}{labels}"
+    return f"{text}{facts}{labels}"
 
 
 def title_words(note: Note) -> list[str]:

@@ -32,18 +32,20 @@ WEIGHTS = {
     "alone": 0.08,
     "opens": 0.05,
 }
-#: the same for notes of no session, if a model of sentences tells their meaning
-LONE_WEIGHTS = WEIGHTS | {"words": 0.08, "window": 0.09, "session": 0.04, "meaning": 0.42, "alone": 0.17}
+#: the same for lone notes: of no session, their meaning told by a model of sentences. Scores of words
+#: are shares of the best one, which is 1 even if it has but one common word of the question
+LONE_WEIGHTS = dict.fromkeys(WEIGHTS, 0.0) | {"window": 0.13, "meaning": 0.44, "alone": 0.18}
 #: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
 #: distance
 NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
 #: relative change of a note's score: its speaker is named in the query; the query is about time and
-#: the note mentions a time; the note is a question itself
+#: the note mentions a time, unless it is a lone one; the note is a question itself
 SPEAKER, TIME, ASKS = 0.8, 0.7, -0.2
 #: relative change for a note of another branch than the main one and the reader's
 BRANCH = -0.5
-#: standard deviations above the mean of all cosines that give full similarity
-SURE_DEVIATIONS = 5.0
+#: standard deviations above the mean of all cosines that give full similarity; what lone notes may
+#: have of it, for two that are surely near differ still
+SURE_DEVIATIONS, LONE_MEANING = 5.0, 2.0
 #: largest relative change of a score by importance, recency and use, and by relevance, for a faded
 #: note; 0 for a note that is new, unused and unrelated: its relevance equals its importance
 IMPORTANCE, RECENCY, USE, RELEVANCE = 0.10, 0.05, 0.05, 0.05
@@ -129,6 +131,7 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
     before, word_scores = around[1], words[numbers]
     window = _window(around, lanes.word_bits, mask)
     best = scores.max(initial=0.0) or 1.0
+    full = np.where(_are_lone(lanes, numbers, catalog), LONE_MEANING, 1.0)
     return SimilarNotes(
         numbers,
         {
@@ -136,8 +139,8 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
             "window": window,
             "answers": words[before] / best * catalog["asking"][before],
             "session": _sessions(numbers, word_scores, hits, scores, catalog),
-            "meaning": np.clip(_meaning(around[: 2 * len(MEANT_NEAR) + 1], sure), 0.0, 1.0),
-            "alone": np.clip(sure[numbers], 0.0, 1.0),
+            "meaning": np.clip(_meaning(around[: 2 * len(MEANT_NEAR) + 1], sure), 0.0, full),
+            "alone": np.clip(sure[numbers], 0.0, full),
             "opens": ((before == 0) & (around[2] > 0)).astype(np.float64),
         },
         np.where(
@@ -250,7 +253,7 @@ def rank(  # noqa: PLR0917
             similar = _with_far(similar, far, lanes, catalog, now)
         near = _spread(reached, worth, len(catalog["there"]))[similar.numbers]
     none = np.zeros(len(near))
-    lone = (catalog["session"][similar.numbers] == 0) if lanes.cosines.hit else none
+    lone = _are_lone(lanes, similar.numbers, catalog)
     weighted = {
         lane: alpha * (WEIGHTS[lane] + (LONE_WEIGHTS[lane] - WEIGHTS[lane]) * lone) * values
         for lane, values in similar.lanes.items()
@@ -294,9 +297,14 @@ def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Ar
     of_branch = {} if lanes.elsewhere is None else {"branch": BRANCH * lanes.elsewhere[numbers]}
     return of_branch | {
         "speaker": SPEAKER * is_speaker,
-        "time": TIME * catalog["timed"][numbers] * lanes.when,
+        "time": TIME * catalog["timed"][numbers] * ~_are_lone(lanes, numbers, catalog) * lanes.when,
         "asks": ASKS * catalog["asking"][numbers],
     }
+
+
+def _are_lone(lanes: Lanes, numbers: Array, catalog: Catalog) -> Array:
+    """bool [n]: which notes are of no session, if a model of sentences tells their meaning."""
+    return (catalog["session"][numbers] == 0) & bool(lanes.cosines.hit)
 
 
 def _tie_breakers(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array]:

@@ -39,6 +39,8 @@ EXACT_MAX, PROPOSED, PROPOSED_EACH = 20_000, 500, 200
 SAMPLE = 2_000
 #: rows are gathered by index if they are fewer than one in SELECTIVE; else all are compared
 SELECTIVE = 4
+#: number of the form of embedded texts, in the name of the file
+TEXT_FORM = 2
 #: vectors gathered at once (0.8 MB of 384 numbers); initial room
 SLICE, ROOM = 1_000, 1024
 
@@ -100,7 +102,7 @@ class Vectors:
             ]
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
-        self.path = folder / f"{name}.rows"
+        self.path = folder / f"{name}-{TEXT_FORM}.rows"
         self.reached = Point()
         self._load(self._read())
 
