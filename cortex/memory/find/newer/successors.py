@@ -32,52 +32,52 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|\b(?:one|two|three|four|five|six|seven|e
 #: feature of two notes → its weight, before the replacement model reads them. likeness: of meaning;
 #: of_older, of_newer: shared stems, as a share of either by rarity; rarest: the rarest shared stem
 PROPOSED = {
-    "likeness": 9.47,
-    "of_older": 4.75,
-    "of_newer": -10.6,
-    "rarest": 3.08,
+    "likeness": 10.83,
+    "of_older": 4.25,
+    "of_newer": -10.95,
+    "rarest": 2.16,
 }
 #: the same with what the model says, when one is stored. read: its log-odds
 STORED = {
-    "likeness": 5.88,
-    "of_older": 3.14,
-    "of_newer": -5.31,
-    "rarest": 0.87,
-    "read": 3.09,
+    "likeness": 6.97,
+    "of_older": 3.36,
+    "of_newer": -5.97,
+    "rarest": 0.38,
+    "read": 2.75,
 }
 #: the same for a question, with more features. age: time between the two notes; near: likeness of
 #: the newer note to the question; kept, lost: its stems in the older note that the newer one has,
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 1.95,
-    "of_older": 1.22,
-    "of_newer": -5.63,
-    "rarest": -0.26,
-    "age": 7.7,
-    "near": 5.96,
-    "kept": 3.62,
-    "lost": 3.0,
-    "value": 2.19,
-    "number_lost": -1.18,
-    "read": 2.51,
+    "likeness": 2.39,
+    "of_older": 0.61,
+    "of_newer": -4.89,
+    "rarest": -0.34,
+    "age": 7.5,
+    "near": 5.39,
+    "kept": 3.54,
+    "lost": 3.08,
+    "value": 2.04,
+    "number_lost": -0.87,
+    "read": 2.28,
 }
 #: the same for pairs whose older note is the first hit
 FIRST = {
-    "likeness": 1.76,
-    "of_older": 3.11,
-    "of_newer": -6.46,
-    "rarest": -0.85,
-    "age": 6.76,
-    "near": 5.98,
-    "kept": 0.88,
-    "lost": -0.04,
-    "value": 1.96,
-    "number_lost": -2.64,
-    "read": 2.68,
+    "likeness": 2.39,
+    "of_older": 2.01,
+    "of_newer": -6.72,
+    "rarest": -0.55,
+    "age": 7.01,
+    "near": 5.59,
+    "kept": 1.17,
+    "lost": 0.19,
+    "value": 1.9,
+    "number_lost": -2.59,
+    "read": 2.36,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -8.86, -5.46, -13.9, -10.45
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.6, -6.28, -14.61, -11.9
 
 
 @dataclass(frozen=True, slots=True)
