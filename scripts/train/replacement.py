@@ -27,7 +27,7 @@ from cortex.embedders.bert import WordPieces
 from cortex.embedders.sentences import Sentences
 from cortex.embedders.static import open_static
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, NOTE_TOKENS
-from scripts.train.bert import LAYERS, WIDTH, Encoder, export, resume
+from scripts.train.bert import LAYERS, WIDTH, Encoder, export, half_precision, resume
 from scripts.train.examples import LABELS, REPLACEMENTS, read_groups, read_months
 
 REPLACES, OTHER = LABELS.index("replaces"), LABELS.index("other")
@@ -199,7 +199,7 @@ def train(
             rate = RATE * min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with half_precision():
                 scores = reader(*tensors(part, pieces))
             optimizer.zero_grad()
             loss(scores.float(), part).backward()
