@@ -59,7 +59,7 @@ class Scale:
 
 
 #: the scales of the built-in model and of sentence models, fitted on conversations and lives
-BUILT_IN, SENTENCES = Scale(0.0, 0.2, 1.9), Scale(1.0, 0.5, 1.0)
+BUILT_IN, SENTENCES = Scale(0.0, 1.6, 2.5), Scale(1.0, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 OUTDATED = 0.1
 #: likelihood, and log-odds of the replacement model, from which on the newer note precedes the
 #: first hit
-REPLACED, REPLACED_ODDS = 0.4, 0.1
+REPLACED, REPLACED_ODDS = 0.35, 0.1
 
 Pairs = list[tuple[int, int]]
 
