@@ -358,7 +358,7 @@ def past(data):
         def texts_of(question):
             model.texts.clear()
             titles = [row["title"] for row in library.recall(question, as_of=before)]
-            return titles, [text.strip() for text in model.texts if text.startswith("fact: ")]
+            return titles, [text.strip() for text in model.texts if not text.startswith("port ")]
 
         yield texts_of
 

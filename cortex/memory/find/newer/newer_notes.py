@@ -28,7 +28,7 @@ LOOKED_AT, STEMS, BY_STEMS, BY_VECTOR = 3, 8, 6, 6
 READ, NEAREST = 60, 12
 #: likelihood by words and meaning from which on the replacement model reads an older note when one
 #: is stored, and at most so many
-PROPOSED, READ_EACH = 0.002, 6
+PROPOSED, READ_EACH = 0.001, 6
 #: likelihood from which on a newer note is shown beside a hit, at most so many for a hit and in all
 LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: likelihood from which on an older note is named when one is stored; from which on the newer one
