@@ -234,7 +234,7 @@ def test_a_table_of_many_blocks_is_gone_through_a_bounded_number_of_times(monkey
     body = Body({0: "TABLE = {"} | lines, 0, [(at, at + 7, 0) for at in range(1, 1000, 8)])
     passes = []
     gaps = code_pieces._gaps
-    monkeypatch.setattr(code_pieces, "_gaps", lambda *given: passes.append(1) or gaps(*given))
+    monkeypatch.setattr(code_pieces, "_gaps", lambda *arguments: passes.append(1) or gaps(*arguments))
     monkeypatch.setattr(code_pieces, "LINES_TRIED_MAX", 20 * len(lines))
     pieces = choose_pieces(body, WORDS, WANTED, 1_400)
     assert any("retry" in text for _, text in pieces.pieces)
