@@ -237,11 +237,14 @@ class SegmentFile:
     _opened: Seal
 
     def read(self, name: str, begin: int = 0, end: int | None = None) -> Array:
-        """Return the values `begin` to `end` of a section that is not packed. Raises Damaged."""
+        """Return the values `begin` to `end` of a section that is not packed. For one thread at a
+        time. Raises Damaged.
+        """
         offset, size, dtype = self._sections[name]
         width = np.dtype(dtype).itemsize
         count = (size if end is None else end * width) - begin * width
-        data = os.pread(self._file.fileno(), max(0, count), offset + begin * width)
+        self._file.seek(offset + begin * width)
+        data = self._file.read(max(0, count))
         if len(data) != count:
             raise Damaged(f"{self.path}: section {name!r} lacks bytes.")
         return np.frombuffer(data, dtype)
@@ -258,10 +261,9 @@ def open_segment_file(path: Path) -> SegmentFile:
     except FileNotFoundError:
         raise NotFound(f"{path} does not exist.") from None
     info = os.fstat(file.fileno())
-    prefix = os.pread(file.fileno(), _PREFIX, 0)
-    length = _PREFIX + int.from_bytes(prefix[8:12], "little")
-    head = os.pread(file.fileno(), min(length, info.st_size), 0)
-    header = _read_header(path, head, info.st_size)
+    prefix = file.read(_PREFIX)
+    length = int.from_bytes(prefix[8:12], "little")
+    header = _read_header(path, prefix + file.read(min(length, info.st_size)), info.st_size)
     entries = {name: _check_entry(path, name, entry) for name, entry in header["sections"].items()}
     sections = {name: (entry[0], entry[1], entry[3]) for name, entry in entries.items()}
     return SegmentFile(path, file, sections, seal(info))
