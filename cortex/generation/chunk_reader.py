@@ -35,7 +35,7 @@ class _OpenSegment:
     rows: Array | None
 
     @classmethod
-    def open(cls, path: Path) -> _OpenSegment:
+    def at(cls, path: Path) -> _OpenSegment:
         file = open_segment_file(path)
         keys = file.read("keys")
         if (keys[1:] > keys[:-1]).all():
@@ -104,7 +104,7 @@ class ChunkReader:
     def _open(self, generation: Generation) -> None:
         """Open the segments that the last generation did not have."""
         segments = {
-            ref.name: self._segments.get(ref.name) or _OpenSegment.open(self._folder / ref.name)
+            ref.name: self._segments.get(ref.name) or _OpenSegment.at(self._folder / ref.name)
             for ref in generation.segments
         }
         self._segments, self._opened = segments, _OpenGeneration(generation.number, [*segments.values()])
