@@ -1,11 +1,21 @@
 """The lines of a definition that an answer shows: whole statements, within the bytes."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
 from cortex.ask.exploring.query_words import get_term_finder
-from cortex.ask.lines.code_pieces import BLOCKS_MAX, OUTLINE_MAX, WHOLE_LINES, Body, Bounds, choose_pieces
+from cortex.ask.lines import code_pieces
+from cortex.ask.lines.code_pieces import (
+    BLOCKS_MAX,
+    OUTLINE_MAX,
+    WHOLE_LINES,
+    Body,
+    Bounds,
+    _join_rows,
+    choose_pieces,
+)
 from cortex.terms import tokens
 
 WORDS = dict(zip(tokens.lane_words("retry socket"), (0.6, 0.4), strict=True))
@@ -189,3 +199,43 @@ def test_the_signature_below_a_long_decorator_is_shown() -> None:
         assert {head, head + 1, head + 2, 90} <= set(numbers)
         if body.blocks:
             assert pieces.outline[0][:2] == (1, head - 1)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_rows_are_joined_where_they_span_the_fewest_lines(seed: int) -> None:
+    chance = random.Random(seed)
+    gaps: list[list[tuple[int, int, int]]] = []
+    line = 1
+    for _ in range(chance.randint(0, 5)):
+        gaps.append([])
+        for _ in range(chance.randint(1, 9)):
+            last = line + chance.randint(0, 4)
+            gaps[-1].append((line, last, chance.choice([0, 4, 4, 8])))
+            line = last + chance.randint(1, 2)
+    rows = [(number, *row) for number, gap in enumerate(gaps) for row in gap]
+    excess = chance.randint(0, 20)
+    joined = _join_rows(rows, excess)
+    for _ in range(excess):  # all pairs are compared for each step
+        pairs = [
+            (after[1] - before[0], number, at)
+            for number, gap in enumerate(gaps)
+            for at, (before, after) in enumerate(pairwise(gap))
+            if before[2] == after[2]
+        ]
+        if not pairs:
+            break
+        _, number, at = min(pairs)
+        gaps[number][at : at + 2] = [(gaps[number][at][0], gaps[number][at + 1][1], gaps[number][at][2])]
+    assert joined == [(first, last) for gap in gaps for first, last, _ in gap]
+
+
+def test_a_table_of_many_blocks_is_gone_through_a_bounded_number_of_times(monkeypatch) -> None:
+    lines = {number: f'    "name_{number}": "retry {number}",' for number in range(1, 1001)}
+    body = Body({0: "TABLE = {"} | lines, 0, [(at, at + 7, 0) for at in range(1, 1000, 8)])
+    passes = []
+    gaps = code_pieces._gaps
+    monkeypatch.setattr(code_pieces, "_gaps", lambda *arguments: passes.append(1) or gaps(*arguments))
+    monkeypatch.setattr(code_pieces, "LINES_TRIED_MAX", 20 * len(lines))
+    pieces = choose_pieces(body, WORDS, WANTED, 1_400)
+    assert any("retry" in text for _, text in pieces.pieces)
+    assert len(passes) < 30

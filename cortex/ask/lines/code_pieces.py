@@ -8,6 +8,7 @@ that no line seems unconditional. Every other line with text is in a row of the 
 from __future__ import annotations
 
 import functools
+import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -28,6 +29,8 @@ from cortex.ranking.lines import comments_of
 WHOLE_LINES = 60
 #: blocks of one definition that are shown, where the caller sets no bounds
 BLOCKS_MAX = 5
+#: lines that are gone through to find room for blocks: a table of 17 000 lines has 2 000 blocks
+LINES_TRIED_MAX = 200_000
 #: lines of an outline, likewise, and the letters of each
 OUTLINE_MAX, OUTLINE_CHARS = 12, 72
 #: lines of an outline that leaves room for a first block
@@ -207,10 +210,10 @@ def _add_blocks(
     and the signature's.
     """
     pieces, shown, signature = start
-    count = 0
+    count = tried = 0
     for block in best:
         numbers = _lines_in(view.body, block)
-        if count == bounds.blocks:
+        if count == bounds.blocks or tried > LINES_TRIED_MAX:
             break
         if numbers & (shown - signature):
             continue
@@ -219,6 +222,7 @@ def _add_blocks(
         fits = _least_bytes(view.body, numbers) <= max_bytes
         for outline in (view.outline, *outlines) if fits else ():
             shorter = view._replace(outline=outline)
+            tried += len(view.body.lines)
             larger = shorter.show(numbers)
             if larger.size <= max_bytes:
                 view, shown, pieces, count = shorter, numbers, larger, count + 1
@@ -340,22 +344,36 @@ def _doc_ends(body: Body) -> set[int]:
 
 def _outline(view: _View, unshown: Iterable[Sequence[int]]) -> tuple[Row, ...]:
     """Return the rows of the lines between shown ones."""
-    gaps = [_rows_of(view, gap) for gap in unshown]
-    excess = sum(map(len, gaps)) - view.outline
-    while excess > 0:  # neighbours that begin equally far in become one row
-        pairs = [
-            (after[1] - before[0], number, at)
-            for number, rows in enumerate(gaps)
-            for at, (before, after) in enumerate(pairwise(rows))
-            if before[2] == after[2]
-        ]
-        if not pairs:
-            break
-        _, number, at = min(pairs)
-        rows = gaps[number]
-        rows[at : at + 2] = [(rows[at][0], rows[at + 1][1], rows[at][2])]
+    rows = [(number, *row) for number, gap in enumerate(unshown) for row in _rows_of(view, gap)]
+    joined = _join_rows(rows, len(rows) - view.outline)
+    return tuple(Row(first, last, _label(view, first, last)) for first, last in joined)
+
+
+def _join_rows(rows: Sequence[tuple[int, int, int, int]], excess: int) -> list[tuple[int, int]]:
+    """Return (first line, last line) of `excess` fewer rows, if so many can be joined: of the
+    neighbours in one gap that begin equally far in, the two with the fewest lines become one.
+    `rows`: (gap, first line, last line, indentation). A heap, for a table may have thousands.
+    """
+    lasts, before, after = [row[2] for row in rows], [*range(-1, len(rows) - 1)], [*range(1, len(rows) + 1)]
+    pairs: list[tuple[int, int, int]] = []
+
+    def add(at: int, other: int) -> None:
+        if at >= 0 and other < len(rows) and rows[at][0::3] == rows[other][0::3]:
+            heapq.heappush(pairs, (lasts[other] - rows[at][1], at, other))
+
+    for at in range(len(rows) - 1):
+        add(at, at + 1)
+    while excess > 0 and pairs:
+        lines, at, other = heapq.heappop(pairs)
+        if after[at] != other or lines != lasts[other] - rows[at][1]:
+            continue  # one of them has been joined since
+        lasts[at], after[at], after[other] = lasts[other], after[other], 0
+        if after[at] < len(rows):
+            before[after[at]] = at
+        add(before[at], at)
+        add(at, after[at])
         excess -= 1
-    return tuple(Row(first, last, _label(view, first, last)) for rows in gaps for first, last, _ in rows)
+    return [(row[1], last) for row, last, other in zip(rows, lasts, after, strict=True) if other]
 
 
 def _gaps(body: Body, shown: Collection[int]) -> Iterator[list[int]]:
