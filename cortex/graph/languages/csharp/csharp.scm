@@ -30,6 +30,7 @@
 (parameter_list type: (_) @param.type name: (_) @param.name)
 (lambda_expression parameters: (identifier) @bind.name)
 (implicit_parameter) @bind.name
+(lambda_expression parameters: (parameter_list (parameter !type name: (_) @bind.name)))
 
 (type_parameter_constraints_clause (identifier) @bound.name (type_parameter_constraint type: (_) @bound.type))
 (field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))

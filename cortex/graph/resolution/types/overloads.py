@@ -228,6 +228,8 @@ class Overloads:
             return 0.0
         if self.language.fit is not None:
             return self.language.fit(self, wanted, actual)
+        if actual[:2] == "fn" and self.language.function_fit is not None:
+            return self.language.function_fit(self, wanted, actual)
         if wanted == actual:
             return 5.0
         if self.language.special_fit is not None:
