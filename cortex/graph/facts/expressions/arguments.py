@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,8 @@ _MEMBERS = frozenset(
 )
 _WITH_TYPES = frozenset({"generic_name", "template_function", "template_method"})
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
+#: the size in a type of an array, `Disk[2]`
+_SIZE = re.compile(r"\[[^\],]*\]")
 #: between the name of a parameter and its argument
 NAME_MARK = "="
 #: number types, the narrower first
@@ -133,6 +136,8 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
         return describe_argument(node.named_children[-1], syntax, depth + 1)
     if kind == "array_creation_expression":
         of, dimensions = node.child_by_field_name("type"), node.child_by_field_name("dimensions")
+        if of is not None and of.type == "array_type":  # C#'s `new Disk[2]`
+            return f":{_SIZE.sub('[]', text_of(of))}"
         levels = text_of(dimensions).count("[") if dimensions is not None else 1
         return f":{text_of(of)}{'[]' * levels}" if of is not None else UNKNOWN
     if kind == "binary_expression":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.expressions.operators import CONVERSION
@@ -109,7 +109,11 @@ def extensions_called(
     calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
 ) -> list[Ref]:
     """Return the extension methods in use that take the receiver and the arguments."""
-    unknown = (name in LINQ or name in COMMON) and not _receiver_names(calls, owners)
+    home = extension_home("", calls.project.rules(calls.path))
+    unknown = (name in LINQ or name in COMMON) and not (
+        _receiver_names(calls, owners)
+        or _of_own_type(calls, owners, calls.project.extension_index.by_name(home, name))
+    )
     if unknown or _is_foreign_type(calls, reference, receiver):
         return []
     return [
@@ -134,6 +138,8 @@ def _find(calls: ExtendedCalls, name: str, owners: Sequence[Value]) -> list[Ref]
         return sorted(
             {ref for type_name in (*type_names, ANY_RECEIVER) for ref in by_receiver.get(type_name, ())}
         )
+    if own_refs := _of_own_type(calls, owners, by_receiver):
+        return own_refs
     return sorted(ref for refs in by_receiver.values() for ref in refs) if count <= UNKNOWN_MAX else []
 
 
@@ -148,6 +154,16 @@ def _receiver_names(calls: ExtendedCalls, owners: Sequence[Value]) -> tuple[str,
             return ()
         names |= dict.fromkeys(calls.project.definition(ref).name for ref in (owner.ref, *supers.types))
     return tuple(names) if owners else ()
+
+
+def _of_own_type(
+    calls: ExtendedCalls, owners: Sequence[Value], by_receiver: Mapping[str, Sequence[Ref]]
+) -> list[Ref]:
+    """Return the extensions of the very types of a receiver, whatever its unknown bases have."""
+    if not owners or any(owner.tag != "inst" for owner in owners):
+        return []
+    names = {calls.project.definition(owner.ref).name for owner in owners}
+    return sorted(ref for name in names for ref in by_receiver.get(name, ()))
 
 
 def _is_foreign_type(calls: ExtendedCalls, reference: Reference, receiver: str) -> bool:

@@ -15,6 +15,8 @@ from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM, read_names
 from cortex.graph.languages.java.functions import describe_function, function_fit, passed_to
 from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.lambda_parameters import function_takers
 from cortex.graph.resolution.types.overloads import LIKELY
@@ -66,6 +68,17 @@ def _outside_type(chain: str) -> str:
     return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
 
 
+#: methods that return the content of a wrapper: of `Optional`, `AtomicReference`, `Future`
+_CONTENTS = frozenset("get getAcquire getAndSet getNow getPlain join orElse orElseGet orElseThrow".split())
+
+
+def content(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return a function that returns the content of a wrapper, which acts as its content."""
+    if value.tag != "inst" or name not in _CONTENTS or not members.supertypes.of(value.ref).complete:
+        return ()
+    return (value._replace(tag="elem", depth=1),)
+
+
 JAVA = Language(
     "java",
     rules=replace(
@@ -101,6 +114,7 @@ JAVA = Language(
         casts={"cast_expression": "type"},
         literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false", "null_literal"}),
     ),
+    missing_member=(content,),
     bare_call=(take_method_past_locals, take_block_member, take_inherited_overloads),
     passed_to=passed_to,
     function_takers=function_takers,

@@ -34,8 +34,10 @@ _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable
 _OF_ARRAYS = frozenset(
     {"IEnumerable", "IList", "ICollection", "IReadOnlyList", "IReadOnlyCollection", "Array"}
 )
-#: supertypes of a boxed number
-_OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
+#: supertypes of a boxed number, in Java and in C#
+_OF_NUMBERS = frozenset(
+    {"Number", "Comparable", "Serializable", "IComparable", "IFormattable", "IConvertible"}
+)
 #: supertypes of `Disk.class`
 _OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Serializable", "Constable"})
 #: begins a probable type: it counts only if a candidate takes exactly that type
@@ -65,6 +67,8 @@ class Overloads:
         self._passed: dict[tuple[str, int, int], str] = {}
         #: bare name → the project's type of an argument, which the file may only name in full
         self._types: dict[str, Ref] = {}
+        #: the file of the function that is scored, which may name types that this file does not
+        self._callee_path = path
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Return those of `refs` that take the arguments after `skipped` parameters; the best if it
@@ -174,6 +178,7 @@ class Overloads:
 
         The total is below 0 for a variadic function.
         """
+        self._callee_path = ref[0]
         if self.rules.positional_arguments:
             return self._score_of_java(ref, argument_types)
         wanted = self._parameter_types(ref, argument_types, names)
@@ -292,7 +297,7 @@ class Overloads:
         """The fit of C#'s unnamed function for a parameter that is no known function type."""
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
-        own_type = self.project_type(wanted)
+        own_type = self.parameter_type(wanted)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
 
     def _widening_fit(self, wanted: str, actual: str) -> float | None:
@@ -309,6 +314,13 @@ class Overloads:
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
         return self._types.get(name)
+
+    def parameter_type(self, name: str) -> Ref | None:
+        """Return the project's type of that name, in the scope of the scored function's file."""
+        for value in self.evaluator.evaluate(name, self._callee_path, -1):
+            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                return value.ref
+        return None
 
     def supertype_fit(self, wanted: str, actual: str) -> float | None:
         """Return the fit of a type for one of its supertypes; unknown ones may fit."""
