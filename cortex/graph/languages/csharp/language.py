@@ -24,7 +24,7 @@ from cortex.graph.languages.csharp.steps import (
     passed_to,
 )
 from cortex.graph.languages.defaults import read_names, with_default
-from cortex.graph.languages.steps import take_inherited_overloads
+from cortex.graph.languages.steps import take_inherited_overloads, take_made_type
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.lambda_parameters import function_takers
 from cortex.graph.resolution.types.partial_types import of_arity
@@ -178,7 +178,7 @@ CSHARP = Language(
     passed_to=passed_to,
     function_takers=function_takers,
     called_member=called_member,
-    bare_call=(take_inherited_overloads,),
+    bare_call=(take_made_type, take_inherited_overloads),
     is_member_called=is_member_called,
     methods_by_name=(lambda calls, reference, refs: of_arity(calls.project, refs, reference.types),),
     extended=extended,

@@ -203,8 +203,7 @@ def fit_of_converted(overloads: Overloads, wanted: str, actual: str) -> float | 
     members = project.members_of(project.home(owner[0]), project.definition(owner).qualified)
     operators = (project.definition(ref) for ref in members.get(CONVERSION + wanted, ()))
     converts = any(
-        "static" in operator.flags
-        and [plain_csharp_type(parameter.type) for parameter in operator.parameters] == [actual]
+        [plain_csharp_type(parameter.type) for parameter in operator.parameters] == [actual]
         for operator in operators
     )
     return _CONVERSION_FIT if converts else None

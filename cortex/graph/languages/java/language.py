@@ -14,7 +14,12 @@ from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM, read_names
 from cortex.graph.languages.java.functions import describe_function, function_fit, passed_to
-from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
+from cortex.graph.languages.steps import (
+    take_block_member,
+    take_inherited_overloads,
+    take_made_type,
+    take_method_past_locals,
+)
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
@@ -115,7 +120,7 @@ JAVA = Language(
         literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false", "null_literal"}),
     ),
     missing_member=(content,),
-    bare_call=(take_method_past_locals, take_block_member, take_inherited_overloads),
+    bare_call=(take_made_type, take_method_past_locals, take_block_member, take_inherited_overloads),
     passed_to=passed_to,
     function_takers=function_takers,
     function_fit=function_fit,
