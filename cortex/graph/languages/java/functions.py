@@ -72,7 +72,7 @@ def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None
         return None
     match = _FUNCTION.fullmatch(actual)
     count, mark = (int(match[1]), match[2]) if match is not None else (-1, "")
-    if (own_type := overloads.parameter_type(wanted)) is not None:
+    if (own_type := overloads.project_type(wanted, overloads.callee_path)) is not None:
         stands, method = stands_for(overloads.project, overloads.evaluator, own_type)
         if not stands:
             return None
