@@ -254,8 +254,11 @@ class Calls:
             signatures = {self._parameter_names(ref) for ref in taking}
             fitting = [v for v in fitting if self._parameter_names(v.ref) not in signatures]
         if not fitting and not taking:  # of a base beside the nearest one
-            more = self._members_of_bases(owners, name)
-            fitting = [value for value in more if self.targets.takes(value.ref, reference.arguments)]
+            fitting = [
+                v
+                for v in self._members_of_bases(owners, name)
+                if self.targets.takes(v.ref, reference.arguments)
+            ]
         if not fitting or not taking:
             return tuple(fitting) or values
         self.targets.narrowed = True
