@@ -108,10 +108,10 @@ def _parameter(  # noqa: PLR0917
         if method is None or len(taken) != count:
             continue
         holder = (method[0], project.definition(method).parent)
-        known = generics.type_arguments(instance, holder)
-        if taken[number].type in _free(project, method) - {*known}:
+        filled = generics.type_arguments(instance, holder)
+        if taken[number].type in _free(project, method) - {*filled}:
             return ()
-        return evaluator.declared(taken[number].type, *method, known)
+        return evaluator.declared(taken[number].type, *method, filled)
     return ()
 
 
