@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import COMPANION
+from cortex.graph.facts.facts import COMPANION, TYPE_ONLY
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
 from cortex.graph.resolution.project import Project
+from cortex.terms.kinds import TYPE_KINDS
 
 
 def take_method_past_locals(calls: Calls, callee: Callee) -> None:
@@ -15,6 +16,19 @@ def take_method_past_locals(calls: Calls, callee: Callee) -> None:
         callee.confidence = "receiver"
         if not callee.values:
             callee.values, callee.confidence = calls.evaluator.scopes.lookup(callee.name, calls.path, -1)
+
+
+def take_made_type(calls: Calls, callee: Callee) -> None:
+    """Take the type that `new` makes: a method of its name does not hide it."""
+    definition, home = calls.project.definition, calls.project.home
+    if callee.reference.types != TYPE_ONLY or any(
+        value.tag == "def" and definition(value.ref).kind in TYPE_KINDS for value in callee.values
+    ):
+        return
+    callee.values = calls.evaluator.scopes.types_named(callee.name, calls.path, callee.reference.scope)
+    if any(value.tag == "def" for value in callee.values):
+        near = home(callee.values[0].path) == home(calls.path)
+        callee.confidence = "exact" if near else "import"
 
 
 def take_block_member(calls: Calls, callee: Callee) -> None:

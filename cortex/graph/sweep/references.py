@@ -136,7 +136,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain += "="
     if sweep.rules.included_hook and "." not in chain:
         definitions.bind_computed_methods(sweep, node, chain)
-    if written in _CONSTRUCTIONS:
+    is_made = written == "object_creation_expression" and sweep.rules.overloads and not arguments.types
+    if written in _CONSTRUCTIONS or is_made:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -59,7 +60,10 @@ _MEMBERS = frozenset(
     "qualified_identifier field_expression dependent_name".split()
 )
 _WITH_TYPES = frozenset({"generic_name", "template_function", "template_method"})
+_CONDITIONALS = frozenset({"conditional_expression", "ternary_expression"})
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
+#: the size in a type of an array, `Disk[2]`
+_SIZE = re.compile(r"\[[^\],]*\]")
 #: between the name of a parameter and its argument
 NAME_MARK = "="
 #: number types, the narrower first
@@ -133,8 +137,13 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
         return describe_argument(node.named_children[-1], syntax, depth + 1)
     if kind == "array_creation_expression":
         of, dimensions = node.child_by_field_name("type"), node.child_by_field_name("dimensions")
+        if of is not None and of.type == "array_type":  # C#'s `new Disk[2]`
+            return f":{_SIZE.sub('[]', text_of(of))}"
         levels = text_of(dimensions).count("[") if dimensions is not None else 1
         return f":{text_of(of)}{'[]' * levels}" if of is not None else UNKNOWN
+    if kind in _CONDITIONALS:  # `x ? "a" : "b"`
+        sides = [describe_argument(side, syntax, depth + 1) for side in node.named_children[-2:]]
+        return sides[0] if sides[0][:1] == LITERAL and sides[0] == sides[-1] else UNKNOWN
     if kind == "binary_expression":
         return _operator_type(node, syntax, depth)
     if kind in ("unary_expression", "prefix_unary_expression", "prefix_expression"):

@@ -30,8 +30,10 @@
 (parameter_list type: (_) @param.type name: (_) @param.name)
 (lambda_expression parameters: (identifier) @bind.name)
 (implicit_parameter) @bind.name
+(lambda_expression parameters: (parameter_list (parameter !type name: (_) @bind.name)))
 
 (type_parameter_constraints_clause (identifier) @bound.name (type_parameter_constraint type: (_) @bound.type))
+(enum_declaration name: (_) @bind.type body: (_ (enum_member_declaration name: (_) @bind.name)))
 (field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))
 (property_declaration type: (_) @bind.type name: (_) @bind.name)
 (event_field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))

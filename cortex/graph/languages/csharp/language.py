@@ -7,6 +7,7 @@ from tree_sitter import Node
 from cortex.graph.facts.declared.generics import constructed_type
 from cortex.graph.facts.expressions.arguments import INTEGERS, LITERALS, REALS
 from cortex.graph.facts.expressions.chains import LITERAL, package_name
+from cortex.graph.facts.expressions.lambda_parameters import lambda_parameter
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import ACCESSOR, MANY
 from cortex.graph.facts.grammars import Rules, Syntax
@@ -16,15 +17,18 @@ from cortex.graph.languages.csharp.steps import (
     extended,
     extensions_called,
     find_module,
+    fit_of_converted,
     is_member_called,
     is_outside,
     parameter_types,
-    plain_type,
+    passed_to,
 )
 from cortex.graph.languages.defaults import read_names, with_default
-from cortex.graph.languages.steps import take_inherited_overloads
+from cortex.graph.languages.steps import take_inherited_overloads, take_made_type
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.types.lambda_parameters import function_takers
 from cortex.graph.resolution.types.partial_types import of_arity
+from cortex.graph.resolution.types.plain_types import plain_csharp_type
 from cortex.terms.languages import family_of
 
 _NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
@@ -133,6 +137,7 @@ CSHARP = Language(
         imports=read_csharp,
         value_types=(literal_type, constructed_type),
         argument=describe_argument,
+        value_of_name=lambda_parameter,
         parameter_type=parameter_type,
         extended_literals=LITERAL_CHAINS,
         read_package=read_package,
@@ -146,7 +151,7 @@ CSHARP = Language(
         reads_properties=True,
         counts=True,
         names=frozenset(
-            {"identifier", "this", "base", "this_expression", "base_expression", "predefined_type"}
+            "identifier implicit_parameter this base this_expression base_expression predefined_type".split()
         ),
         members={
             "member_access_expression": ("expression", "name"),
@@ -170,12 +175,15 @@ CSHARP = Language(
     ),
     find_module=find_module,
     is_outside=is_outside,
+    passed_to=passed_to,
+    function_takers=function_takers,
     called_member=called_member,
-    bare_call=(take_inherited_overloads,),
+    bare_call=(take_made_type, take_inherited_overloads),
     is_member_called=is_member_called,
     methods_by_name=(lambda calls, reference, refs: of_arity(calls.project, refs, reference.types),),
     extended=extended,
     extensions_called=extensions_called,
-    bare_type=plain_type,
+    bare_type=plain_csharp_type,
     parameter_types=parameter_types,
+    special_fit=fit_of_converted,
 )

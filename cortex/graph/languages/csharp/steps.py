@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from cortex.graph.facts.declared.generics import split_generic
+from cortex.graph.facts.expressions.operators import CONVERSION
 from cortex.graph.facts.facts import Definition, Parameter, Reference
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.calling.common_names import COMMON
@@ -14,9 +16,10 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
+from cortex.graph.resolution.types.lambda_parameters import passed_parameter
 from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use
-from cortex.graph.resolution.types.plain_types import VALUES, bare_csharp_type, bare_type
+from cortex.graph.resolution.types.plain_types import PRIMITIVES, bare_csharp_type, plain_csharp_type
 
 #: extensions of everything enumerable
 LINQ = frozenset(
@@ -27,10 +30,15 @@ LINQ = frozenset(
     "TakeWhile ThenBy ThenByDescending ToArray ToDictionary ToHashSet ToList ToLookup Union UnionBy Where "
     "Zip".split()
 )
+#: delegates with a parameter of each type argument's type
+DELEGATES = frozenset({"Action", "Predicate"})
 #: names of the built-in types
 CSHARP_TYPES = frozenset(
     "bool byte char decimal double float int long object sbyte short string uint ulong ushort".split()
 )
+#: types from which a project's type may convert, and the fit of such an argument
+_CONVERTED = PRIMITIVES | {"String", "decimal", "uint", "ulong", "ushort", "sbyte", "DateTime", "Guid"}
+_CONVERSION_FIT = 0.5
 #: characters of the longest name that counts as a type parameter without a declaration
 _SHORT = 2
 
@@ -67,6 +75,27 @@ def called_member(
     return tuple(Value("def", *ref) for ref in refs[:OVERLOADS_MAX]) or values
 
 
+def passed_to(
+    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
+) -> tuple[Value, ...]:
+    """Return the parameter of an unnamed function that a method gets."""
+    return passed_parameter(evaluator, value, link, owners, place, _delegate_parameters)
+
+
+def _delegate_parameters(name: str, arguments: Sequence[str]) -> Sequence[str] | None:
+    """Return the parameters' types of the library's delegates; None for other types."""
+    name = name.rpartition(".")[2]
+    if name == "Expression" and len(arguments) == 1:
+        return _delegate_parameters(*split_generic(arguments[0]))
+    if name == "Func":
+        return arguments[:-1]
+    if name == "Comparison":
+        return (*arguments, *arguments)
+    if name == "EventHandler":
+        return ("object", *arguments)
+    return arguments if name in DELEGATES else None
+
+
 def extended(definition: Definition) -> str | None:
     """Return the receiver type of an extension method; None for other definitions."""
     if "extension" not in definition.flags or not definition.parameters:
@@ -80,8 +109,12 @@ def extensions_called(
     calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
 ) -> list[Ref]:
     """Return the extension methods in use that take the receiver and the arguments."""
-    unknown = name in LINQ and not _receiver_names(calls, owners)
-    if name in COMMON or unknown or _is_foreign_type(calls, reference, receiver):
+    home = extension_home("", calls.project.rules(calls.path))
+    unknown = (name in LINQ or name in COMMON) and not (
+        _receiver_names(calls, owners)
+        or _of_own_type(calls, owners, calls.project.extension_index.by_name(home, name))
+    )
+    if unknown or _is_foreign_type(calls, reference, receiver):
         return []
     return [
         ref
@@ -105,6 +138,8 @@ def _find(calls: ExtendedCalls, name: str, owners: Sequence[Value]) -> list[Ref]
         return sorted(
             {ref for type_name in (*type_names, ANY_RECEIVER) for ref in by_receiver.get(type_name, ())}
         )
+    if own_refs := _of_own_type(calls, owners, by_receiver):
+        return own_refs
     return sorted(ref for refs in by_receiver.values() for ref in refs) if count <= UNKNOWN_MAX else []
 
 
@@ -119,6 +154,16 @@ def _receiver_names(calls: ExtendedCalls, owners: Sequence[Value]) -> tuple[str,
             return ()
         names |= dict.fromkeys(calls.project.definition(ref).name for ref in (owner.ref, *supers.types))
     return tuple(names) if owners else ()
+
+
+def _of_own_type(
+    calls: ExtendedCalls, owners: Sequence[Value], by_receiver: Mapping[str, Sequence[Ref]]
+) -> list[Ref]:
+    """Return the extensions of the very types of a receiver, whatever its unknown bases have."""
+    if not owners or any(owner.tag != "inst" for owner in owners):
+        return []
+    names = {calls.project.definition(owner.ref).name for owner in owners}
+    return sorted(ref for name in names for ref in by_receiver.get(name, ()))
 
 
 def _is_foreign_type(calls: ExtendedCalls, reference: Reference, receiver: str) -> bool:
@@ -147,9 +192,21 @@ def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> boo
     return calls.targets.overloads.may_take(taking, reference)
 
 
-def plain_type(text: str) -> str:
-    name = bare_type(text, kotlin=False)
-    return name + "?" * (name in VALUES and text.rstrip().endswith("?"))
+def fit_of_converted(overloads: Overloads, wanted: str, actual: str) -> float | None:
+    """Return the fit of a number or text for a type that converts from it, `operator Disk(int)`.
+
+    None if it has no such operator.
+    """
+    if actual not in _CONVERTED or wanted in _CONVERTED or (owner := overloads.project_type(wanted)) is None:
+        return None
+    project = overloads.project
+    members = project.members_of(project.home(owner[0]), project.definition(owner).qualified)
+    operators = (project.definition(ref) for ref in members.get(CONVERSION + wanted, ()))
+    converts = any(
+        [plain_csharp_type(parameter.type) for parameter in operator.parameters] == [actual]
+        for operator in operators
+    )
+    return _CONVERSION_FIT if converts else None
 
 
 def parameter_types(

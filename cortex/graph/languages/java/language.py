@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.generics import constructed_type, parameters_flag
+from cortex.graph.facts.expressions.lambda_parameters import lambda_parameter
 from cortex.graph.facts.facts import ABSTRACT
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM, read_names
-from cortex.graph.languages.kotlin.extensions import passed_to
-from cortex.graph.languages.steps import take_block_member, take_inherited_overloads, take_method_past_locals
+from cortex.graph.languages.java.functions import describe_function, function_fit, passed_to
+from cortex.graph.languages.steps import (
+    take_block_member,
+    take_inherited_overloads,
+    take_made_type,
+    take_method_past_locals,
+)
+from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.language import Language
+from cortex.graph.resolution.types.lambda_parameters import function_takers
 from cortex.graph.resolution.types.overloads import LIKELY
 from cortex.graph.resolution.types.plain_types import BOXES
 
@@ -40,8 +50,11 @@ _GIVES = {
     "getBytes": "byte[]",
 }
 
-#: factory methods that return the type before their name
-_MAKERS = frozenset("of valueOf getInstance from parse".split())
+#: factory methods that return the type before their name, as `Duration.ofMillis` does
+_MAKERS = frozenset("of valueOf getInstance from parse now".split())
+_MAKER = re.compile(r"of[A-Z]\w*")
+#: factory methods that return a list
+_LISTS = frozenset({"Arrays.asList", "Collections.emptyList", "Collections.singletonList"})
 
 
 def _outside_type(chain: str) -> str:
@@ -52,9 +65,23 @@ def _outside_type(chain: str) -> str:
     last = owner.rpartition(".")[2]
     if not owner:
         return name if name[:1].isupper() else ""
-    if last[:1].isupper() and last.isalnum() and (name.isupper() or name in _MAKERS or name == "NaN"):
-        return BOXES.get(last, LIKELY + last) if name not in _MAKERS else LIKELY + last
+    makes = name in _MAKERS or _MAKER.fullmatch(name)
+    if last[:1].isupper() and last.isalnum() and (name.isupper() or makes or name == "NaN"):
+        return BOXES.get(last, LIKELY + last) if not makes else LIKELY + last
+    if f"{last}.{name}" in _LISTS:
+        return f"{LIKELY}List"
     return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
+
+
+#: methods that return the content of a wrapper: of `Optional`, `AtomicReference`, `Future`
+_CONTENTS = frozenset("get getAcquire getAndSet getNow getPlain join orElse orElseGet orElseThrow".split())
+
+
+def content(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return a function that returns the content of a wrapper, which acts as its content."""
+    if value.tag != "inst" or name not in _CONTENTS or not members.supertypes.of(value.ref).complete:
+        return ()
+    return (value._replace(tag="elem", depth=1),)
 
 
 JAVA = Language(
@@ -74,6 +101,8 @@ JAVA = Language(
         queries=("java",),
         imports=read_dotted,
         value_types=(constructed_type,),
+        value_of_name=lambda_parameter,
+        argument=describe_function,
         flags=_flags,
         counts=True,
         values_hold=(b"::", b"->"),
@@ -90,7 +119,10 @@ JAVA = Language(
         casts={"cast_expression": "type"},
         literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false", "null_literal"}),
     ),
-    bare_call=(take_method_past_locals, take_block_member, take_inherited_overloads),
+    missing_member=(content,),
+    bare_call=(take_made_type, take_method_past_locals, take_block_member, take_inherited_overloads),
     passed_to=passed_to,
+    function_takers=function_takers,
+    function_fit=function_fit,
     outside_type=_outside_type,
 )

@@ -134,7 +134,7 @@ class Calls:
                 reference, extended, "receiver" if are_typed else "name", of_receiver=True
             )
         else:
-            callee.values = self.inherited_overloads(callee.values, reference)
+            callee.values = self.inherited_overloads(callee.values, reference, owners)
             for step in self.language.called_member_values:
                 if (edges := step(self, callee)) is not None:
                     yield from edges
@@ -233,9 +233,11 @@ class Calls:
                 reference, self.targets.callable_refs(values, -1), "receiver"
             )
 
-    def inherited_overloads(self, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
-        """Return `values`, or inherited overloads if those of the type do not take the
-        arguments.
+    def inherited_overloads(
+        self, values: tuple[Value, ...], reference: Reference, owners: tuple[Value, ...] = ()
+    ) -> tuple[Value, ...]:
+        """Return `values`, members of `owners`, or inherited overloads if those of the type do not
+        take the arguments.
         """
         methods = [value.ref for value in values if value.tag == "def"]
         methods = [ref for ref in methods if self.project.definition(ref).kind in CALLABLE_KINDS]
@@ -251,6 +253,12 @@ class Calls:
         if self.rules.inherited_defaults and taking:  # not overridden ones
             signatures = {self._parameter_names(ref) for ref in taking}
             fitting = [v for v in fitting if self._parameter_names(v.ref) not in signatures]
+        if not fitting and not taking:  # of a base beside the nearest one
+            fitting = [
+                v
+                for v in self._members_of_bases(owners, name)
+                if self.targets.takes(v.ref, reference.arguments)
+            ]
         if not fitting or not taking:
             return tuple(fitting) or values
         self.targets.narrowed = True
@@ -259,6 +267,12 @@ class Calls:
             refs, reference
         )
         return tuple(fitting) if other else values
+
+    def _members_of_bases(self, owners: tuple[Value, ...], name: str) -> list[Value]:
+        """Return the methods of one name of all supertypes of instances."""
+        supers = (self.evaluator.supertypes.of(owner.ref).types for owner in owners if owner.tag == "inst")
+        values = [value for types in supers for ref in types for value in self.evaluator.member(ref, name)]
+        return [value for value in dict.fromkeys(values) if value.tag == "def"]
 
     def _parameter_names(self, ref: Ref) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.project.definition(ref).parameters)

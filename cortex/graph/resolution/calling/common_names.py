@@ -8,13 +8,17 @@ ELEMENT_OF = frozenset(
     "get pop popleft popitem setdefault at shift find first last next peek unwrap top front back "
     "firstOrNull lastOrNull single singleOrNull getOrNull elementAt getValue getOrPut getOrElse removeAt "
     "removeFirst removeLast findLast maxByOrNull minByOrNull maxBy minBy random detect min_by max_by sample "
-    "fetch delete_at".split()
+    "fetch delete_at First FirstOrDefault Last LastOrDefault Single SingleOrDefault ElementAt "
+    "ElementAtOrDefault Find FindLast MinBy MaxBy Peek Pop Dequeue".split()
 )
 SAME_AS = frozenset(
     "values Values copy filter slice iter iter_mut stream sort reverse elements reversed sorted sortedBy "
     "sortedByDescending sortedWith filterNot filterNotNull distinct distinctBy take takeWhile takeLast drop "
     "dropWhile dropLast toList toMutableList toSet toMutableSet asSequence onEach orEmpty subList plus "
-    "asReversed shuffled select reject sort_by compact uniq dup to_a each freeze concat push".split()
+    "asReversed shuffled select reject sort_by compact uniq dup to_a each freeze concat push "
+    "Where OrderBy OrderByDescending ThenBy ThenByDescending Skip SkipWhile SkipLast Take TakeWhile TakeLast "
+    "Distinct DistinctBy Reverse ToList ToArray ToHashSet AsEnumerable Append Prepend Concat Union Except "
+    "Intersect FindAll AsReadOnly".split()
 )
 #: members of C++ containers that return an iterator, and the field with the value of a map's pair:
 #: such a pair is treated as its value

@@ -90,7 +90,7 @@ class FunctionValues:
         functions = {function.parameter: function for function in reference.functions}
         for at, passed in enumerate(reference.passed):
             name, mark, described = passed.rpartition(NAME_MARK)
-            if described == _FUNCTION:
+            if described.startswith(_FUNCTION):
                 key = name if mark else str(at)
                 functions.setdefault(key, PassedFunction(key, "", reference.line, reference.column))
         for ref in refs:

@@ -308,7 +308,9 @@ class Evaluator(Remembering):
             values = visible_values(self.project, values, path)
         language = self.project.language(path)
         if call.startswith(GIVEN_TO[:-1]) and language.function_takers is not None and owners:
-            return language.function_takers(self, owners, values)
+            takers = language.function_takers(self, owners, values)
+            if takers or values or language.called_member is None:
+                return takers
         if not values and language.rules.components and link.startswith(COMPONENT):
             values = merge_values(
                 self.attribute(value, component_name(self.project, value, link)) for value in owners

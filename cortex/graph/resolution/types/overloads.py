@@ -34,8 +34,10 @@ _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable
 _OF_ARRAYS = frozenset(
     {"IEnumerable", "IList", "ICollection", "IReadOnlyList", "IReadOnlyCollection", "Array"}
 )
-#: supertypes of a boxed number
-_OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
+#: supertypes of a boxed number, in Java and in C#
+_OF_NUMBERS = frozenset(
+    {"Number", "Comparable", "Serializable", "IComparable", "IFormattable", "IConvertible"}
+)
 #: supertypes of `Disk.class`
 _OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Serializable", "Constable"})
 #: begins a probable type: it counts only if a candidate takes exactly that type
@@ -65,6 +67,8 @@ class Overloads:
         self._passed: dict[tuple[str, int, int], str] = {}
         #: bare name → the project's type of an argument, which the file may only name in full
         self._types: dict[str, Ref] = {}
+        #: the file of the function that is scored, which may name types that this file does not
+        self.callee_path = path
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Return those of `refs` that take the arguments after `skipped` parameters; the best if it
@@ -174,6 +178,7 @@ class Overloads:
 
         The total is below 0 for a variadic function.
         """
+        self.callee_path = ref[0]
         if self.rules.positional_arguments:
             return self._score_of_java(ref, argument_types)
         wanted = self._parameter_types(ref, argument_types, names)
@@ -228,6 +233,8 @@ class Overloads:
             return 0.0
         if self.language.fit is not None:
             return self.language.fit(self, wanted, actual)
+        if actual[:2] == "fn" and self.language.function_fit is not None:
+            return self.language.function_fit(self, wanted, actual)
         if wanted == actual:
             return 5.0
         if self.language.special_fit is not None:
@@ -290,7 +297,7 @@ class Overloads:
         """The fit of C#'s unnamed function for a parameter that is no known function type."""
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
-        own_type = self.project_type(wanted)
+        own_type = self.project_type(wanted, self.callee_path)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
 
     def _widening_fit(self, wanted: str, actual: str) -> float | None:
@@ -301,12 +308,12 @@ class Overloads:
         distance = WIDENING.index(wanted) - WIDENING.index(actual)
         return 4.0 - 0.2 * distance if distance > 0 and wanted != "char" else None
 
-    def project_type(self, name: str) -> Ref | None:
-        """Return the project's type of that name in the scope of this file."""
-        for value in self.evaluator.evaluate(name, self.path, -1):
+    def project_type(self, name: str, path: str = "") -> Ref | None:
+        """Return the project's type of that name in the scope of this file, or of `path` alone."""
+        for value in self.evaluator.evaluate(name, path or self.path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
-        return self._types.get(name)
+        return None if path else self._types.get(name)
 
     def supertype_fit(self, wanted: str, actual: str) -> float | None:
         """Return the fit of a type for one of its supertypes; unknown ones may fit."""

@@ -38,7 +38,7 @@ def of_arity(project: Project, refs: list[Ref], types: int) -> list[Ref]:
         refs = [ref for ref in refs if EXPLICIT not in project.definition(ref).flags] or refs
     if len(refs) == 1 and (definition := project.definition(refs[0])).kind in TYPE_KINDS:
         refs = first_parts(project, list(project.types_named(project.home(refs[0][0]), definition.qualified)))
-    if types:
+    if types > 0:
         return [ref for ref in refs if len(type_parameter_names(project.definition(ref))) == types] or refs
     return [ref for ref in refs if is_inferred(project.definition(ref))] or refs
 

@@ -25,6 +25,12 @@ BOXES = {
     "Integer": "int", "Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean",
     "Character": "char", "Byte": "byte", "Short": "short",
 }  # fmt: skip
+#: C#'s full names of its built-in types, with Java's names where both have the type
+SYSTEM_TYPES = {
+    "Int16": "short", "Int32": "int", "Int64": "long", "UInt16": "ushort", "UInt32": "uint", "UInt64": "ulong",
+    "Byte": "byte", "SByte": "sbyte", "Boolean": "boolean", "Char": "char", "Single": "float", "Double": "double",
+    "Decimal": "decimal",
+}  # fmt: skip
 #: C#'s types that are no function types
 NO_FUNCTIONS = frozenset(
     "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
@@ -83,8 +89,17 @@ def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
     if name in _FUNCTIONS:
         fixed = _FUNCTIONS[name]
         return f"fn{fixed if fixed >= 0 else (_argument_count(tail) if tail else 0) - (name == 'Func')}"
+    return plain_csharp_type(text)
+
+
+@functools.lru_cache(maxsize=10_000)
+def plain_csharp_type(text: str) -> str:
+    """Return a C# type without packages and arguments; `?` remains on values."""
     plain = bare_type(text, kotlin=False)
-    return plain + "?" * (plain in VALUES and text.endswith("?"))
+    levels = len(plain) - len(plain.rstrip("[]"))
+    inner = plain[: len(plain) - levels]
+    inner = SYSTEM_TYPES.get(inner, inner)
+    return inner + plain[len(plain) - levels :] + "?" * (inner in VALUES and text.rstrip().endswith("?"))
 
 
 def _argument_count(arguments: str) -> int:

@@ -1,0 +1,125 @@
+"""Types of the parameters of unnamed functions, by the function that gets them (Java, C#)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from cortex.graph.facts.declared.generics import split_generic
+from cortex.graph.facts.facts import DEFAULT, MANY, Definition
+from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.arity import leading_parameters, type_parameter_names
+from cortex.graph.resolution.types.function_types import stands_for
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: a link for the parameter of an unnamed function: the numbers of the argument and of the
+#: parameter, and the count of parameters
+_LINK = re.compile(r"\(~(\d+)_(\d+)_(\d+)\)")
+#: (name, type arguments) of a library's function type → its parameters' types; None for others
+LibraryTypes = Callable[[str, Sequence[str]], Sequence[str] | None]
+
+
+def function_takers(
+    _evaluator: Evaluator, owners: tuple[Value, ...], members: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """Return the callees that get a function: `members` if the project has them, else containers
+    among `owners`, which pass their elements.
+    """
+    functions = tuple(member for member in members if member.tag == "def")
+    return functions or tuple(owner for owner in owners if owner.tag == "list")
+
+
+def passed_parameter(  # noqa: PLR0917 - the hook's arguments
+    evaluator: Evaluator,
+    value: Value,
+    link: str,
+    owners: tuple[Value, ...],
+    place: tuple[str, int],
+    library_types: LibraryTypes,
+) -> tuple[Value, ...]:
+    """Return the values of the parameter that `link` names, of a function passed to `value`.
+
+    () if no type tells them, and for a type parameter of the called function.
+    """
+    match = _LINK.fullmatch(link)
+    if match is None:
+        return ()
+    argument, number, count = map(int, match.groups())
+    if value.tag == "list":
+        is_element = not argument and count == 1
+        return evaluator.results.element(value) if is_element else ()
+    if value.tag != "def":
+        return ()
+    project, outcomes = evaluator.project, list[tuple[Value, ...]]()
+    definition = project.definition(value.ref)
+    for ref in _callees(evaluator, value, definition):
+        callee = project.definition(ref)
+        is_receiver = "extension" in callee.flags and not any(owner.tag == "def" for owner in owners)
+        parameters = leading_parameters(callee)[argument + is_receiver :]
+        if parameters:
+            text = parameters[0].type.removeprefix(MANY).removesuffix(DEFAULT).strip()
+            outcomes.append(_parameter(evaluator, ref, text, (number, count), owners, place, library_types))
+    return next((values for values in outcomes if values), ())
+
+
+def _callees(evaluator: Evaluator, value: Value, definition: Definition) -> list[Ref]:
+    """Return the function, or the constructors of a type."""
+    if definition.kind in CALLABLE_KINDS:
+        return [value.ref]
+    if definition.kind not in TYPE_KINDS:
+        return []
+    project = evaluator.project
+    members = project.members_of(project.home(value.path), definition.qualified)
+    return list(members.get(definition.name, ()))
+
+
+def _parameter(  # noqa: PLR0917
+    evaluator: Evaluator,
+    ref: Ref,
+    text: str,
+    parameter: tuple[int, int],
+    owners: tuple[Value, ...],
+    place: tuple[str, int],
+    library_types: LibraryTypes,
+) -> tuple[Value, ...]:
+    """Return the values of a parameter (its number, their count) of a function of type `text`."""
+    project, generics = evaluator.project, evaluator.generics
+    number, count = parameter
+    name, arguments = split_generic(text)
+    type_arguments = generics.of_call(Value("def", *ref), owners, place)
+    types = library_types(name, arguments)
+    if types is not None:
+        if (
+            len(types) != count
+            or not types[number]
+            or types[number] in _free(project, ref) - {*type_arguments}
+        ):
+            return ()
+        return evaluator.declared(types[number], *ref, type_arguments)
+    for instance in evaluator.declared(text, *ref, type_arguments):
+        method = (
+            stands_for(project, evaluator, instance.ref)[1]
+            if instance.tag == "inst" and project.definition(instance.ref).kind in TYPE_KINDS
+            else None
+        )
+        taken = leading_parameters(project.definition(method)) if method is not None else ()
+        if method is None or len(taken) != count:
+            continue
+        holder = (method[0], project.definition(method).parent)
+        filled = generics.type_arguments(instance, holder)
+        if taken[number].type in _free(project, method) - {*filled}:
+            return ()
+        return evaluator.declared(taken[number].type, *method, filled)
+    return ()
+
+
+def _free(project: Project, ref: Ref) -> set[str]:
+    """Return the type parameters of a function and of the types around it."""
+    at, names = ref[1], list[str]()
+    while at >= 0:
+        definition = project.definition((ref[0], at))
+        names += type_parameter_names(definition)
+        at = definition.parent
+    return {name.rpartition(" ")[2] for name in names}

@@ -1,0 +1,217 @@
+"""Unnamed functions of Java and C#: types of their parameters, and the overloads that take them."""
+
+from __future__ import annotations
+
+from tests.graph.small_graphs import calls_in, project_of
+
+
+def targets(texts: dict[str, str], path: str) -> set[tuple[int, str]]:
+    """Return (line, target) of each call; the target is "" for several candidates."""
+    edges = calls_in(project_of(texts), path)
+    return {(edge.location.line, edge.target.partition(":")[2]) for edge in edges}
+
+
+JAVA_TYPES = """package a;
+import java.util.*;
+import java.util.function.*;
+interface Event { int tries(); }
+interface Retry extends Event { boolean again(); }
+interface Listener<T> { void accept(T event) throws Exception; }
+interface Job<T> { T get(); }
+interface Told<T> { T get(Event event); }
+interface Work { void run(); }
+class Policy {
+  Policy on(Listener<Retry> listener) { return this; }
+  Policy each(Consumer<? super Retry> listener) { return this; }
+  <T> T load(Job<T> job) { return null; }
+  <T> T load(Told<T> job) { return null; }
+  void both(BiFunction<Event, Retry, Integer> both) {}
+  <T> void any(Consumer<T> any) {}
+  static void quiet(Job<Integer> job) {}
+  static void quiet(Work work) {}
+}
+"""
+
+
+def test_java_takes_the_type_of_a_parameter_from_the_method_that_gets_the_function():
+    user = """package a;
+import java.util.*;
+class User {
+  void run(Policy policy, List<Retry> all, Optional<Retry> found) {
+    policy.on(e -> e.again());
+    policy.each(e -> { if (e.again()) return; }).on(e -> e.tries());
+    policy.both((first, second) -> second.again() ? first.tries() : 1);
+    all.stream().filter(e -> e.again()).forEach(e -> e.tries());
+    policy.any(e -> e.again());
+    found.get().again();
+  }
+}
+"""
+    assert targets({"a/Types.java": JAVA_TYPES, "a/User.java": user}, "a/User.java") == {
+        *((5, name) for name in ("Policy.on", "Retry.again")),
+        *((6, name) for name in ("Policy.each", "Retry.again", "Policy.on", "Event.tries")),
+        *((7, name) for name in ("Policy.both", "Retry.again", "Event.tries")),
+        *((8, name) for name in ("Retry.again", "Event.tries")),
+        *((9, name) for name in ("Policy.any", "Retry.again")),  # the only method of that name
+        (10, "Retry.again"),
+    }
+
+
+def test_java_chooses_overloads_by_the_parameters_and_the_result_of_a_function():
+    user = """package b;
+import a.Policy;
+class User {
+  void run(Policy policy) {
+    policy.load(() -> 1);
+    policy.load(e -> e.tries());
+    Policy.quiet(() -> { int x = 1; });
+    Policy.quiet(() -> { return 1; });
+    Policy.quiet(() -> 5);
+    Policy.quiet(() -> run(null));
+  }
+}
+"""
+    assert targets({"a/Types.java": JAVA_TYPES, "b/User.java": user}, "b/User.java") == {
+        (5, "Policy.load"),
+        (6, "Policy.load~2"),
+        (6, "Event.tries"),
+        (7, "Policy.quiet~2"),
+        (8, "Policy.quiet"),
+        (9, "Policy.quiet"),
+        (10, ""),
+        (10, "User.run"),
+    }
+
+
+def test_java_takes_the_overload_of_a_further_base_and_of_the_type_that_a_factory_makes():
+    types = """package a;
+interface Top { void record(String text, Throwable error); }
+interface Inner { void record(String text); }
+interface Both extends Inner, Top { }
+class Limit {
+  void wait(Limit limit) {}
+  void wait(Duration time) {}
+  void run(Both both) {
+    both.record("a", null);
+    wait(Duration.ofMillis(5));
+  }
+}
+"""
+    assert targets({"a/A.java": types}, "a/A.java") == {(9, "Top.record"), (10, "Limit.wait~2")}
+
+
+def test_a_method_does_not_hide_the_type_that_new_makes():
+    java = "package a;\nclass Line { }\nclass User {\n  void Line() { new Line(); }\n  void run() { Line(); }\n}\n"
+    assert targets({"A.java": java}, "A.java") == {(4, "Line"), (5, "User.Line")}
+    csharp = (
+        "namespace K {\nclass Line { }\nclass User {\n  void Line() { new Line(); }\n"
+        "  void ArgumentException() { throw new ArgumentException(); }\n  void Run() { Line(); ArgumentException(); }\n} }\n"
+    )
+    assert targets({"A.cs": csharp}, "A.cs") == {
+        (4, "Line"),
+        (6, "User.Line"),
+        (6, "User.ArgumentException"),
+    }
+
+
+CSHARP_TYPES = """using System;
+namespace K {
+public class Args {
+  public Args Add(string a) => this;
+  public Args Add(IFormattable b) => this;
+  public bool Ok() => true;
+}
+public class Box<T> {
+  public void Each(Action<T> f) { }
+  public U Map<U>(Func<T, U> f) => default;
+  public void Two(Func<T, int, bool> f) { }
+}
+public static class More {
+  public static void Use(this Args args, Action<Args> f) { }
+  public static void Write(this Args args, uint a) { }
+  public static void Write(this Args args, Int32 a) { }
+  public static void Write(this Args args, ushort a) { }
+  public static Args[] ToArray(this IReader reader) => null;
+}
+public interface IReader : IDisposable { }
+public enum Kind { First, Last }
+public class Command {
+  public Command(Action<Args> f) { }
+  public Command With(string a) => this;
+  public Command With(Action<Args> configure) => this;
+  public void Expect(Kind kind) { }
+  public void Expect(string text, bool folded = true) { }
+}
+}
+"""
+
+
+def test_csharp_takes_the_type_of_a_parameter_from_the_method_that_gets_the_function():
+    user = """using System.Linq;
+using System.Collections.Generic;
+namespace K {
+class User { void Run(List<Args> list, Box<Args> box, Args one) {
+  new Command(a => a.Add("x")).With(a => a.Add(1));
+  list.Where(a => a.Ok()).Select(a => a.Add("q"));
+  box.Each(a => a.Ok());
+  box.Two((a, n) => a.Ok());
+  box.Map(a => a.Ok());
+  one.Use(a => a.Ok());
+  list.First().Ok();
+} } }
+"""
+    assert targets({"Types.cs": CSHARP_TYPES, "A.cs": user}, "A.cs") == {
+        *((5, name) for name in ("Command", "Args.Add", "Command.With~2", "Args.Add~2")),
+        *((6, name) for name in ("Args.Ok", "Args.Add")),
+        *((7, name) for name in ("Box.Each", "Args.Ok")),
+        *((8, name) for name in ("Box.Two", "Args.Ok")),
+        *((9, name) for name in ("Box.Map", "Args.Ok")),
+        *((10, name) for name in ("More.Use", "Args.Ok")),
+        (11, "Args.Ok"),
+    }
+
+
+def test_csharp_chooses_overloads_and_extensions_by_built_in_types_and_members_of_enumerations():
+    user = """namespace K {
+class User {
+  uint id;
+  ushort Small { get; set; }
+  void Run(Args args, Command command, IReader reader, bool on) {
+    args.Write(this.id);
+    args.Write(Small);
+    args.Write(3);
+    command.Expect(Kind.Last);
+    reader.ToArray();
+    args.Add(on ? "a" : "b");
+  }
+} }
+"""
+    assert targets({"Types.cs": CSHARP_TYPES, "A.cs": user}, "A.cs") == {
+        (6, "More.Write"),
+        (7, "More.Write~3"),
+        (8, "More.Write~2"),
+        (9, "Command.Expect"),
+        (10, "More.ToArray"),
+        (11, "Args.Add"),
+    }
+
+
+def test_csharp_converts_a_number_to_a_type_that_has_the_operator():
+    text = """namespace K {
+public class Doc { public static implicit operator Doc(int value) => null; }
+public class Plain { }
+public static class Checks {
+  public static void Expect(this Doc value, Doc other) { }
+  public static void Expect<T>(this T value, T other) { }
+}
+class User {
+  static Doc Made(string text) => null;
+  static void Take(Doc doc) { }
+  static void Take(Plain plain) { }
+  void Run() {
+    Made("a").Expect(1);
+    Take(5);
+  }
+} }
+"""
+    assert targets({"A.cs": text}, "A.cs") == {(13, "User.Made"), (13, "Checks.Expect"), (14, "User.Take")}
