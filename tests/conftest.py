@@ -80,7 +80,6 @@ def statements() -> Iterator[None]:
     """The statements of all SQLite engines, compiled once: an engine compiles for itself, which is
     a quarter of a memory's work in a test.
     """
-
     first: dict[Any, Engine] = {}
 
     def make(url: str, **options: Any) -> Engine:
