@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, event
 
 # One thread for each product of matrices, as in Cortex's own processes: else the tests of several
 # pytests have more threads than there are cores, and these wait for each other by turning.
@@ -35,6 +35,7 @@ from cortex.memory.find.newer.replacement_model import ReplacementModel
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.store import driver
 from cortex.memory.store.database import LOCK, Database
+from cortex.memory.team import postgresql
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError, Unavailable
@@ -77,22 +78,23 @@ def replacement_model() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def statements() -> Iterator[None]:
-    """The statements of all SQLite engines, compiled once: an engine compiles for itself, which is
-    a quarter of a memory's work in a test.
+    """The statements of a kind of database, compiled once: each engine compiles its own, which is a
+    quarter of a memory's work in a test.
     """
-    first: dict[Any, Engine] = {}
+    connected: dict[Any, Engine] = {}
 
     def make(url: str, **options: Any) -> Engine:
-        module = options["module"]
-        if module not in first:
-            first[module] = create_engine(url, **options | {"creator": lambda: module.connect(":memory:")})
-            first[module].connect().close()  # its dialect is complete after that
         engine = create_engine(url, **options)
-        engine.dialect, engine._compiled_cache = first[module].dialect, first[module]._compiled_cache
+        kind = engine.dialect.dbapi
+        if first := connected.get(kind):
+            engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
+        else:  # a dialect is complete after the first connection
+            event.listen(engine, "connect", lambda *_: connected.setdefault(kind, engine))
         return engine
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "create_engine", make)
+        patch.setattr(postgresql, "create_engine", make)
         yield
 
 
