@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import shutil
 import time
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from sqlalchemy import Engine, create_engine, event
 
 # One thread for each product of matrices, as in Cortex's own processes: else the tests of several
 # pytests have more threads than there are cores, and these wait for each other by turning.
@@ -31,7 +33,9 @@ from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
 from cortex.memory.find.newer.replacement_model import ReplacementModel
 from cortex.memory.find.newer.replacements import Replacements
+from cortex.memory.store import driver
 from cortex.memory.store.database import LOCK, Database
+from cortex.memory.team import postgresql
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError, Unavailable
@@ -70,6 +74,41 @@ def replacement_model() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Replacements.__init__, "__defaults__", (functools.cache(ReplacementModel),))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def statements() -> Iterator[None]:
+    """The statements of a kind of database, compiled once: each engine compiles its own, which is a
+    quarter of a memory's work in a test.
+    """
+    connected: dict[Any, Engine] = {}
+
+    def make(url: str, **options: Any) -> Engine:
+        engine = create_engine(url, **options)
+        kind = engine.dialect.dbapi
+        if first := connected.get(kind):
+            engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
+        else:  # a dialect is complete after the first connection
+            event.listen(engine, "connect", lambda *_: connected.setdefault(kind, engine))
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "create_engine", make)
+        patch.setattr(postgresql, "create_engine", make)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Spare the garbage collector the tests, which live to the end: it would look at them in each
+    round, a fifth of the time of collecting.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 #: processes of `pytest -n auto`, at most: each takes some hundred megabytes

@@ -13,6 +13,7 @@ from cortex.embedders.model_files import collect
 from cortex.settings.data import MODEL, DataFolder
 from cortex.system.errors import Misconfigured
 from tests.embedders.conftest import models  # noqa: F401 - a fixture
+from tests.left_processes import processes_of
 
 
 @pytest.fixture
@@ -42,7 +43,8 @@ def cortex(tmp_path):
         )
 
     yield run
-    run("down")
+    if processes_of(tmp_path / "data"):
+        run("down")
 
 
 def wheel(path, folder, prefix="package/model/"):
