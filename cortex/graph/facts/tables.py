@@ -1,14 +1,13 @@
 """Facts of one file in packed form, and an index over them with the look-ups of resolution.
 
 A project of 50 000 files does not fit into memory as Python objects. Resolution always needs the
-path of each file and the words that it mentions; the rest is encoded. References and local bindings
-are compressed as well: only the resolution of the file itself reads them.
+path of each file and the words that it mentions; the rest is encoded, in zstd frames. References
+and local bindings have one of their own: only the resolution of the file itself reads them.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -28,13 +27,14 @@ from cortex.graph.facts.facts import (
 )
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
+from cortex.system import zstd
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a definition: the path of its file and its index there
 Ref = tuple[str, int]
 
-#: level of zlib; higher ones take several times as long for a tenth less
-COMPRESSION = 1
+#: bytes of a file's facts, at most: a file of some megabytes has as many
+FACTS_BYTES_MAX = 1 << 30
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -47,7 +47,7 @@ class Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The encoded facts of a file.
 
     `words` are the names that the file mentions, with a line feed before and after each; `head` is
-    Facts without references and local bindings; `inner` holds these two, compressed.
+    Facts without references and local bindings, packed; `inner` holds these two, packed.
     """
 
     path: str
@@ -73,14 +73,14 @@ def pack(facts: Facts, rules: Rules) -> Packed:
         facts.sha256,
         facts.package,
         "\n".join(("", *words, "")).encode("utf-8", "surrogatepass"),
-        msgspec.msgpack.encode(head),
-        zlib.compress(inner, COMPRESSION),
+        zstd.pack(msgspec.msgpack.encode(head)),
+        zstd.pack(inner),
     )
 
 
 def head_of(packed: Packed) -> Facts:
     """Return the facts without references and local bindings."""
-    return _HEAD.decode(packed.head)
+    return _HEAD.decode(zstd.unpack(packed.head, FACTS_BYTES_MAX))
 
 
 class FileIndex:
@@ -133,7 +133,7 @@ class FileIndex:
         return self._local
 
     def _unpack(self) -> _Inner:
-        inner: _Inner = _INNER.decode(zlib.decompress(self._packed.inner))
+        inner: _Inner = _INNER.decode(zstd.unpack(self._packed.inner, FACTS_BYTES_MAX))
         return inner
 
     def places(self, scope: int, name: str) -> Sequence[BindingSite]:
