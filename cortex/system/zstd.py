@@ -22,6 +22,10 @@ SHORT_BYTES_MAX = 512 * 1024 * 1024
 SHORT_LEVEL = 3
 
 
+#: `unpacker`: this thread's decompressor; a new one costs more than a short frame
+_local = threading.local()
+
+
 def pack(raw: bytes) -> bytes:
     """Compress a whole file into one frame, readable by `zstdcat`."""
     import zstandard
@@ -41,9 +45,12 @@ def unpack(frame: bytes | memoryview, bytes_max: int) -> bytes:
         size = zstandard.get_frame_parameters(frame).content_size
         if size > bytes_max:  # also if it declares none
             raise ValueError(f"a zstd frame of {size} bytes, where {bytes_max} are allowed")
-        return zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
+        if (unpacker := getattr(_local, "unpacker", None)) is None:
+            unpacker = _local.unpacker = zstandard.ZstdDecompressor()
+        raw: bytes = unpacker.decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise ValueError(f"not one whole zstd frame ({error})") from error
+    return raw
 
 
 def head(file: BinaryIO, size: int) -> bytes:
