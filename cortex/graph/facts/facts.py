@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 70
+FACTS_VERSION = 71
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -109,6 +109,8 @@ POINTER = "*"
 #: begins the binding for a name space that a C++ macro opens: files that use the macro have their
 #: names in the scope around it
 SPACE = "namespace "
+#: begins the binding of a C++ name space to a name that it takes from another, or to all, `disk.*`
+USING = "using "
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
 ANY_NAME = "[]"
 

@@ -22,7 +22,7 @@ from cortex.graph.facts.expressions.chains import (
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
-from cortex.graph.facts.facts import ANY_NAME, POINTER, SPACE, YIELDED, Binding
+from cortex.graph.facts.facts import ANY_NAME, POINTER, SPACE, USING, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import opened_spaces
 from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_name, end_of_tests
@@ -154,6 +154,14 @@ def bind_macro_spaces(sweep: Sweep, value: Node) -> None:
     """Bind the names of the name spaces that a C++ macro opens."""
     for name in opened_spaces(text_of(value)):
         sweep.bindings.append(Binding(SPACE + name, UNKNOWN, -1, value.start_byte, 0))
+
+
+def bind_used_name(sweep: Sweep, entry: tuple[str, str, str, bool], node: Node) -> None:
+    """Bind a name space of C++ to the names that it takes: `namespace fs { using namespace disk; }`."""
+    _, module, member, _ = entry
+    frame = sweep.stack[-1]
+    if sweep.rules.name_spaces and frame.index < 0 and frame.qualified and member:
+        sweep.bindings.append(Binding(USING + frame.qualified, f"{module}.{member}", -1, node.start_byte, 0))
 
 
 def bind_tuple_fields(sweep: Sweep, node: Node) -> None:
