@@ -358,7 +358,7 @@ class Overloads:
                 method for method in methods if accepts_count(method, count, self.rules.default_arguments)
             ] or methods
             results = {self._result_type(method) for method in fitting}
-            self._keep_types(values)
+            self.keep_types(values)
             is_construction = self.rules.capital_types and callee.isidentifier() and callee[0].isupper()
             outside = (
                 "" if results else callee if is_construction else self._outside_type(callee)
@@ -378,6 +378,9 @@ class Overloads:
                 home, definition = self.project.home(value.path), self.project.definition(value.ref)
                 for _, binding in self.project.fields_of(home, definition.qualified, name):
                     return self._bare_type(binding.value) if binding.value.startswith(":") else ""
+                is_enumeration = definition.kind == "type" and not (definition.bases or definition.returns)
+                if value.tag == "def" and is_enumeration:
+                    return definition.name
         return ""
 
     def _outside_type(self, chain: str) -> str:
@@ -394,11 +397,12 @@ class Overloads:
             definition = self.project.definition(values[0].ref)
             return definition.name if COMPANION in definition.flags else ""
         names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}
-        self._keep_types(values)
+        self.keep_types(values)
         # All platform variants of one type count.
         return names.pop() if len(names) == 1 and all(value.tag == "inst" for value in values) else ""
 
-    def _keep_types(self, values: Sequence[Value]) -> None:
+    def keep_types(self, values: Sequence[Value]) -> None:
+        """Remember types that this file may only name in full."""
         for value in values:
             if (
                 value.tag in ("def", "inst")
