@@ -54,6 +54,9 @@ ABSTRACT = "abstract"
 CALLED = "call"
 #: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name
 BRANCH = "branch"
+#: begins the flag of a definition in one of several branches of a C++ condition: the condition and
+#: the number of the branch
+EXCLUDING = "#if "
 #: flag of a PHP function that makes an instance of the class in its argument: `class-string<T>`
 MAKER = "class-string"
 #: begins the flag that holds the chain of the outermost decorator

@@ -14,7 +14,7 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
 )
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY
+from cortex.graph.facts.facts import DEFAULT, EXCLUDING, GENERIC, MANY
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.resolution.types.conversions import MACRO_TEXT, WIDE_TEXT
 
@@ -39,6 +39,10 @@ POINTER_MEMBERS = HELD_BY | {
     "has_value",
     "value_or",
 }
+#: branches of the preprocessor, and those after the first; characters of a condition
+_OTHER_BRANCHES = frozenset({"preproc_else", "preproc_elif", "preproc_elifdef"})
+_BRANCHES = _OTHER_BRANCHES | {"preproc_if", "preproc_ifdef"}
+CONDITION_MAX = 80
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
@@ -46,9 +50,24 @@ ANYTHING_MORE = "..."
 
 
 def template_flags(node: Node, _owner: Node | None, _scope: str) -> tuple[str, ...]:
-    """Return the flag that holds the names of a template's parameters; () outside of templates."""
-    parameters = _template_parameters(node)
-    return (GENERIC + ",".join(map(_parameter_name, parameters)),) if parameters else ()
+    """Return the flags of a template, with the names of its parameters, and of a definition in a
+    branch of a condition; () for others.
+    """
+    parameters, around = _template_parameters(node), node.parent
+    flags = (GENERIC + ",".join(map(_parameter_name, parameters)),) if parameters else ()
+    around = around.parent if parameters and around is not None else around
+    return (*flags, *_branch_flag(around)) if around is not None and around.type in _BRANCHES else flags
+
+
+def _branch_flag(branch: Node) -> tuple[str, ...]:
+    """Return the condition and the number of a branch; () for a condition's only branch."""
+    number, condition = 0, branch
+    while condition.type in _OTHER_BRANCHES and condition.parent is not None:
+        number, condition = number + 1, condition.parent
+    if not number and condition.child_by_field_name("alternative") is None:
+        return ()
+    test = condition.child_by_field_name("condition") or condition.child_by_field_name("name")
+    return (f"{EXCLUDING}{text_of(test)[:CONDITION_MAX] if test is not None else ''} {number}",)
 
 
 def result_type(node: Node) -> str:
