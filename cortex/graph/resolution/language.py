@@ -118,5 +118,7 @@ class Language(Grammar):
     #: fit of an argument's type, in place of the common rules or before them (None: they apply)
     fit: Callable[[Overloads, str, str], float | None] | None = None
     special_fit: Callable[[Overloads, str, str], float | None] | None = None
+    #: fit of the references among a function's parameters; None if one cannot bind its argument
+    bind_references: Callable[[Overloads, Ref, Reference], float | None] | None = None
     #: type of an expression of the library
     outside_type: Callable[[str], str] | None = None

@@ -22,7 +22,7 @@ from cortex.graph.facts.expressions.chains import (
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
-from cortex.graph.facts.facts import ANY_NAME, POINTER, SPACE, USING, YIELDED, Binding
+from cortex.graph.facts.facts import ANY_NAME, CONSTANT, POINTER, SPACE, USING, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import opened_spaces
 from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_name, end_of_tests
@@ -55,6 +55,8 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
             if sweep.syntax.pointers and _may_be_pointer(sweep, node, captures):
                 sweep.add_binding(POINTER + name, value, node)
+            if sweep.syntax.constants and _is_local_constant(sweep, captures):
+                sweep.add_binding(CONSTANT + name, UNKNOWN, node)
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
 
@@ -71,6 +73,13 @@ def _may_be_pointer(sweep: Sweep, node: Node, captures: Captures) -> bool:
         return True
     is_plain = node.parent is None or node.parent.type not in sweep.syntax.pointers
     return not is_plain and declared[0].type != "primitive_type"
+
+
+def _is_local_constant(sweep: Sweep, captures: Captures) -> bool:
+    """Return True for `const Disk disk;` in a function."""
+    declared = captures.get("bind.type")
+    before = declared[0].prev_sibling if declared is not None and sweep.stack[-1].block else None
+    return before is not None and before.type == "type_qualifier" and before.text != b"volatile"
 
 
 def _bound_name(sweep: Sweep, node: Node) -> str | None:

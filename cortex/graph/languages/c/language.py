@@ -11,6 +11,7 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
+from cortex.graph.languages.c.reference_binding import bind_references
 from cortex.graph.languages.c.steps import (
     doubt_ported,
     elements_of_loop,
@@ -136,6 +137,7 @@ CPP = replace(
         tested_signs=frozenset({"&&", "||", "and", "or"}),
         postfix_operands=("#int",),
         pointers=POINTERS,
+        constants=True,
         pointer_types=POINTER_TYPES,
         pointer_members=POINTER_MEMBERS,
         argument=describe_argument,
@@ -166,6 +168,7 @@ CPP = replace(
     operator_functions=operator_functions,
     parameter_types=parameter_types,
     fit=fit,
+    bind_references=bind_references,
     outside_type=outside_type,
     is_outside=is_outside,
     passed_to=elements_of_loop,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from cortex.graph.facts.expressions.chains import UNKNOWN
-from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter, Reference
+from cortex.graph.facts.facts import ALIAS, DEFAULT, MANY, Definition, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.languages.c.syntax import HELD_BY, POINTER_MEMBERS, POINTER_TYPES
 from cortex.graph.languages.defaults import read_names
@@ -251,7 +251,8 @@ def _target_type(overloads: Overloads, ref: Ref, name: str, free_names: frozense
     for value in values:
         definition = overloads.project.definition(value.ref) if value.tag == "def" else None
         if definition is not None and definition.kind == "type":
-            target = plain_type(definition.returns.lstrip(":")) if definition.returns else ""
+            bases = [base.chain.replace(".", "::") for base in definition.bases if base.relation == ALIAS]
+            target = plain_type(definition.returns.lstrip(":") or "".join(bases))
             return target if target in BUILT_IN else name
     return name
 

@@ -100,7 +100,7 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
             return 4.0 if wanted.rstrip("*") == actual else 2.0
         return None if wanted in NUMBERS or wanted.endswith("*") else 0.0
     if wanted in NUMBERS or wanted in _TEXTS or wanted == "fn":
-        return 0.0
+        return None if actual in ELEMENTS else 0.0
     if wanted.rstrip("*") == actual.rstrip("*"):
         return 4.0
     return UNDECIDED

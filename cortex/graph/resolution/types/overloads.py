@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK, WIDENING
-from cortex.graph.facts.expressions.chains import ADDRESS, POINTED
+from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED
 from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
@@ -76,7 +76,9 @@ class Overloads:
             argument_types = [self._type_of(receiver, reference.scope, reference.at), *argument_types]
             names = ["", *names]
         scored = [
-            (score, ref) for ref in refs if (score := self._score(ref, argument_types, names)) is not None
+            (score, ref)
+            for ref in refs
+            if (score := self._bound_score(ref, argument_types, names, reference)) is not None
         ]
         if not scored:
             return list(refs)
@@ -102,7 +104,7 @@ class Overloads:
         a fit of at least `least`.
         """
         argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
-        scores = (self._score(ref, argument_types, names) for ref in refs)
+        scores = (self._bound_score(ref, argument_types, names, reference) for ref in refs)
         return any(score is not None and score[0] >= least for score in scores)
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
@@ -166,6 +168,16 @@ class Overloads:
             names += type_parameter_names(definition)
             at = definition.parent
         return frozenset(names)
+
+    def _bound_score(
+        self, ref: Ref, argument_types: Sequence[str], names: Sequence[str], reference: Reference
+    ) -> tuple[float, float] | None:
+        """Return `_score`, with the fit of C++'s references; None if one cannot bind."""
+        score, bind = self._score(ref, argument_types, names), self.language.bind_references
+        if score is None or bind is None:
+            return score
+        bound = bind(self, ref, reference)
+        return None if bound is None else (score[0], score[1] + bound)
 
     def _score(
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
@@ -342,6 +354,8 @@ class Overloads:
         if chain.endswith(ADDRESS):
             pointed = self._type_of(chain[: -len(ADDRESS)], scope, at, depth + 1)
             return pointed and f"{pointed}*"
+        if chain.endswith(MOVED):
+            return self._type_of(chain[: -len(MOVED)], scope, at, depth + 1)
         if chain.endswith(POINTED):
             return self._instance_type(chain, scope, at) or self._type_of(
                 chain[: -len(POINTED)], scope, at, depth + 1
@@ -420,8 +434,8 @@ class Overloads:
     def _variable_type(self, name: str, scope: int, at: int, depth: int) -> str:
         definitions = self.index.facts.definitions
         current = scope
-        while current >= 0:
-            if definitions[current].kind in TYPE_KINDS:
+        while True:
+            if current >= 0 and definitions[current].kind in TYPE_KINDS:
                 home = self.project.home(self.path)
                 fields = self.project.fields_of(home, definitions[current].qualified, name)
                 for _, binding in fields:
@@ -435,10 +449,11 @@ class Overloads:
                 bindings = [
                     candidate
                     for candidate in bindings
-                    if candidate.at <= at and (not candidate.until or at < candidate.until)
+                    if candidate.at <= at and (at < candidate.until or (current >= 0 and not candidate.until))
                 ]
                 if bindings:
                     last = max(bindings, key=lambda candidate: candidate.at)
                     return self._type_of(last.value, current, last.at, depth + 1) if last.value != "#" else ""
+            if current < 0:
+                return self._instance_type(name, scope, at)
             current = definitions[current].parent
-        return self._instance_type(name, scope, at)
