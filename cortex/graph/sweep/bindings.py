@@ -29,7 +29,7 @@ from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_na
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
-from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: node types of fields that are bound under their plain name
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
@@ -77,8 +77,9 @@ def _may_be_pointer(sweep: Sweep, node: Node, captures: Captures) -> bool:
 
 def _is_local_constant(sweep: Sweep, captures: Captures) -> bool:
     """Return True for `const Disk disk;` in a function."""
-    declared = captures.get("bind.type")
-    before = declared[0].prev_sibling if declared is not None and sweep.stack[-1].block else None
+    declared, frame = captures.get("bind.type"), sweep.stack[-1]
+    is_local = frame.block or frame.kind in CALLABLE_KINDS
+    before = declared[0].prev_sibling if declared is not None and is_local else None
     return before is not None and before.type == "type_qualifier" and before.text != b"volatile"
 
 
@@ -166,7 +167,7 @@ def bind_macro_spaces(sweep: Sweep, value: Node) -> None:
 
 
 def bind_used_name(sweep: Sweep, entry: tuple[str, str, str, bool], node: Node) -> None:
-    """Bind a name space of C++ to the names that it takes: `namespace fs { using namespace disk; }`."""
+    """Bind a C++ name space to names that it takes, `namespace fs { using namespace disk; }`."""
     _, module, member, _ = entry
     frame = sweep.stack[-1]
     if sweep.rules.name_spaces and frame.index < 0 and frame.qualified and member:

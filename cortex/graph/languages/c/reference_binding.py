@@ -77,7 +77,13 @@ def _kind_of_name(overloads: Overloads, name: str, reference: Reference) -> str:
             marks = overloads.index.meanings(scope, CONSTANT + name).at(reference.at).places
             is_constant = any(isinstance(mark, Binding) and mark.at == sites[-1].at for mark in marks)
             is_typed = sites[-1].value[:1] == ":"
-            return _CONSTANT if is_constant else _VARIABLE if is_typed and (scope >= 0 or sites[-1].until) else _NAMED
+            return (
+                _CONSTANT
+                if is_constant
+                else _VARIABLE
+                if is_typed and (scope >= 0 or sites[-1].until)
+                else _NAMED
+            )
         if scope < 0:
             return ""
         scope = definitions[scope].parent

@@ -91,7 +91,9 @@ def pointed_value(members: Members, value: Value, name: str) -> tuple[Value, ...
         if arrow.tag == "def"
         for target in members.results.returned(arrow.ref)
     ]
-    return merge_values(members.member(target.ref, name) for target in unique(targets) if target.tag == "inst")
+    return merge_values(
+        members.member(target.ref, name) for target in unique(targets) if target.tag == "inst"
+    )
 
 
 def is_outside(links: list[str]) -> bool:
@@ -285,7 +287,7 @@ def _may_construct(overloads: Overloads, wanted: str, actual: str) -> bool:
 
 
 def _may_be(overloads: Overloads, name: str) -> bool:
-    """Return True for a type that a value may have by no constructor: one conversion is the most."""
+    """Return False for a class of the project: a value is converted once at most."""
     own_type = overloads.project_type(name) if name not in BUILT_IN and name.isidentifier() else None
     definition = overloads.project.definition(own_type) if own_type is not None else None
     return definition is None or (definition.kind == "type" and bool(definition.bases or definition.returns))

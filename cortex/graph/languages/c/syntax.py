@@ -64,16 +64,17 @@ def template_flags(node: Node, _owner: Node | None, _scope: str) -> tuple[str, .
     branch of a condition; () for others.
     """
     parameters, around = _template_parameters(node), node.parent
-    flags = (GENERIC + ",".join(map(_parameter_name, parameters)),) if parameters else ()
+    flags: tuple[str, ...] = ()
     if parameters and around is not None:
-        flags += _constant_flags(around)
+        flags = (GENERIC + ",".join(map(_parameter_name, parameters)), *_constant_flags(around))
     around = around.parent if parameters and around is not None else around
     return (*flags, *_branch_flag(around)) if around is not None and around.type in _BRANCHES else flags
 
 
 def _constant_flags(template: Node) -> tuple[str, ...]:
     """Return a flag for each type parameter that has to be constant, or must not be."""
-    head = text_of(child_of(template, "parameters"))
+    parameters = template.child_by_field_name("parameters")
+    head = text_of(parameters) if parameters is not None else ""
     if "is_const" not in head:
         return ()
     names = dict(_RENAMED.findall(head))
@@ -146,7 +147,11 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:
         function = child_of(node, "function")
         if function is not None and function.type == "primitive_type":
             return f":{text_of(function)}"
-        if function is not None and function.type == "qualified_identifier" and text_of(function) == "std::move":
+        if (
+            function is not None
+            and function.type == "qualified_identifier"
+            and text_of(function) == "std::move"
+        ):
             chain = chain_of(node, syntax, depth)
             return chain + MOVED if chain != UNKNOWN and chain[-1] != ")" else chain
         return f"#{MACRO_TEXT}" if _is_text_macro(node) else None
@@ -193,5 +198,7 @@ def _reference_mark(parameter: Node) -> str:
     if declarator is None or declarator.type not in _REFERENCES:
         return ""
     mark = declarator.children[0].type
-    is_constant = any(child.type == "type_qualifier" and child.text == b"const" for child in parameter.children)
+    is_constant = any(
+        child.type == "type_qualifier" and child.text == b"const" for child in parameter.children
+    )
     return "" if is_constant else mark

@@ -173,7 +173,9 @@ class Targets:
         types = (
             ()
             if self._rules.untyped_twins or BRANCH in definition.flags
-            else tuple(parameter.type.removesuffix(DEFAULT).rstrip("&") for parameter in definition.parameters)
+            else tuple(
+                parameter.type.removesuffix(DEFAULT).rstrip("&") for parameter in definition.parameters
+            )
         )
         label_flags = tuple(flag for flag in definition.flags if flag.startswith(LABELS))
         return (

@@ -166,7 +166,9 @@ class Exports(Remembering):
         for path in self._project.tops_of(C_HOME, USING + scope):
             for binding in self._project.index(path).top_bindings[-1, USING + scope]:
                 module, _, member = binding.value.rpartition(".")
-                space = find_name_space(self._project, C_HOME, scope, module) if member in ("*", name) else None
+                space = (
+                    find_name_space(self._project, C_HOME, scope, module) if member in ("*", name) else None
+                )
                 if space is not None and (values := self.exported(space.path, name)):
                     return values
         return ()
