@@ -54,8 +54,8 @@ ABSTRACT = "abstract"
 CALLED = "call"
 #: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name
 BRANCH = "branch"
-#: begin the flags with a type parameter that is constant, or is not; the first also the binding that
-#: follows that of a local constant (C++)
+#: begin the flags with a type parameter that is constant, or is not; the first also a binding after
+#: that of a local constant (C++)
 CONSTANT, VARYING = "const ", "mutable "
 #: begins the flag of a definition in one of several branches of a C++ condition: the condition and
 #: the number of the branch

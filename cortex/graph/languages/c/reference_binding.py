@@ -1,5 +1,5 @@
-"""References of C++ in overloads: a variable binds to `Disk &`, a temporary value to `Disk &&`, and a
-constant to neither. Pure.
+"""References of C++ in overloads: a variable binds to `Disk &`, a temporary value to `Disk &&`, and
+a constant to neither. Pure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cortex.terms.kinds import TYPE_KINDS
 #: kinds of arguments: one that can change; a constant; a name, of which neither is known; a value
 #: without a name
 _VARIABLE, _CONSTANT, _NAMED, _TEMPORARY = "variable", "constant", "named", "temporary"
-#: how much a reference fits better than a copy or a reference to a constant: less than any conversion
+#: how much a reference fits better than a copy or a constant reference: less than any conversion
 _BETTER = 0.1
 
 
