@@ -110,6 +110,25 @@ CASES = {
             21: {"App.flag"},
         },
     ),
+    "a copy of the library in one header": (
+        {
+            "include/shop/disk.hpp": "namespace shop { struct Disk { void save() {} }; void wipe() {} }\n",
+            "single_include/shop/disk.hpp": "namespace shop { struct Disk { void save() {} }; void wipe() {} }\n",
+            "tests/unit/a.cpp": "#include <shop/disk.hpp>\nvoid run(shop::Disk &disk) {\n  disk.save();\n  shop::wipe();\n}\n",
+        },
+        {3: {"include/shop/disk.hpp:shop.Disk.save"}, 4: {"include/shop/disk.hpp:shop.wipe"}},
+    ),
+    "a copy that opens the name space itself": (
+        {
+            "include/shop/macros.hpp": "#define SHOP_BEGIN namespace shop {\n#define SHOP_END }\n",
+            "include/shop/disk.hpp": '#include "macros.hpp"\n\nSHOP_BEGIN\nstruct Disk { void save() {} };\nvoid wipe() {}\nSHOP_END\n',
+            "single_include/shop/disk.hpp": (
+                "#define SHOP_BEGIN namespace shop {\n#define SHOP_END }\nSHOP_BEGIN\nstruct Disk { void save() {} };\nvoid wipe() {}\nSHOP_END\n"
+            ),
+            "tests/unit/a.cpp": "#include <shop/disk.hpp>\nvoid run(shop::Disk &disk) {\n  disk.save();\n  shop::wipe();\n}\n",
+        },
+        {3: {"include/shop/disk.hpp:Disk.save"}, 4: {"include/shop/disk.hpp:wipe"}},
+    ),
     "names of the library, and constructors": (
         {
             "a.cpp": (

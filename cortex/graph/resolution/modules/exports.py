@@ -130,8 +130,8 @@ class Exports(Remembering):
         project = self._project
         home = key.removeprefix("@")
         values = in_scope(self._project, home, scope, name, "")
-        if values:
-            return values
+        if values:  # a copy in one header may define the macro that opens the name space itself
+            return (*values, *(v for v in self._in_opened_space(key, scope, name) if v not in values))
         inner = f"{scope}.{name}" if scope else name
         if project.has_scope(home, inner) and f"{home}.{inner}" not in project.homes:
             return (Value("mod", f"{key}|{inner}"),)
@@ -156,10 +156,14 @@ class Exports(Remembering):
             return used
         if project.is_opened_by_macro(home, name):
             return (Value("mod", f"{key}|{inner}"),)
-        if scope and project.is_opened_by_macro(home, scope):
-            outer = self._from_scope(key, scope.rpartition(".")[0], name)
-            return tuple(value for value in outer if project.is_in_opened_space(value.path, scope))
-        return ()
+        return self._in_opened_space(key, scope, name)
+
+    def _in_opened_space(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
+        """Return a name of a C++ name space that a macro opens: it is in the scope around it."""
+        if not scope or not self._project.is_opened_by_macro(key.removeprefix("@"), scope):
+            return ()
+        outer = self._from_scope(key, scope.rpartition(".")[0], name)
+        return tuple(value for value in outer if self._project.is_in_opened_space(value.path, scope))
 
     def _used_in_scope(self, scope: str, name: str) -> tuple[Value, ...]:
         """Return the values of a name that a name space of C++ takes from another."""
