@@ -194,11 +194,12 @@ def parameter_type(name: Node, declared: str) -> str:
 
 def _reference_mark(parameter: Node) -> str:
     """Return `&&`, or `&` of a reference to no constant; "" for other parameters."""
+    text = parameter.text or b""
+    if b"&" not in text:  # the usual case
+        return ""
     declarator = parameter.child_by_field_name("declarator")
     if declarator is None or declarator.type not in _REFERENCES:
         return ""
-    mark = declarator.children[0].type
-    is_constant = any(
-        child.type == "type_qualifier" and child.text == b"const" for child in parameter.children
-    )
+    mark, before = declarator.children[0].type, declarator.start_byte - parameter.start_byte
+    is_constant = b"const" in text[:before]
     return "" if is_constant else mark
