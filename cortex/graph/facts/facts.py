@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 71
+FACTS_VERSION = 72
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -54,6 +54,12 @@ ABSTRACT = "abstract"
 CALLED = "call"
 #: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name
 BRANCH = "branch"
+#: begin the flags with a type parameter that is constant, or is not; the first also a binding after
+#: that of a local constant (C++)
+CONSTANT, VARYING = "const ", "mutable "
+#: begins the flag of a definition in one of several branches of a C++ condition: the condition and
+#: the number of the branch
+EXCLUDING = "#if "
 #: flag of a PHP function that makes an instance of the class in its argument: `class-string<T>`
 MAKER = "class-string"
 #: begins the flag that holds the chain of the outermost decorator
@@ -109,6 +115,8 @@ POINTER = "*"
 #: begins the binding for a name space that a C++ macro opens: files that use the macro have their
 #: names in the scope around it
 SPACE = "namespace "
+#: begins the binding of a C++ name space to a name that it takes from another, or to all, `disk.*`
+USING = "using "
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
 ANY_NAME = "[]"
 

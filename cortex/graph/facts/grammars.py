@@ -123,6 +123,8 @@ class Syntax:
     postfix_operands: tuple[str, ...] = ()
     #: nodes around a name that is declared as a pointer or an array: it gets a second binding
     pointers: frozenset[str] = frozenset()
+    #: a local constant gets a second binding
+    constants: bool = False
     #: smart pointers, and their own members, of which `disk->get()` calls none
     pointer_types: frozenset[str] = frozenset()
     pointer_members: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ folder with a slash at its end.
 from __future__ import annotations
 
 import posixpath
+import re
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -433,6 +434,10 @@ class RustModules:
         return ""
 
 
+#: folders of headers that repeat a library in one file, under the names of its own headers
+_SINGLE_HEADER = re.compile(r"(?:^|/)(?:single[_-]?(?:include|header)s?|amalgamat\w+)/")
+
+
 class IncludedFiles:
     """Files of `#include` and `require`: relative to the includer, else the file whose path has the
     same end.
@@ -454,4 +459,6 @@ class IncludedFiles:
         matches = [
             path for path in self._by_name.get(wanted.rpartition("/")[2], ()) if f"/{path}".endswith(tail)
         ]
+        if len(matches) > 1 and not _SINGLE_HEADER.search(importer):
+            matches = [path for path in matches if not _SINGLE_HEADER.search(path)] or matches
         return _nearest_path(matches, importer) if matches and not module.startswith(".") else ""

@@ -120,5 +120,7 @@ class Language(Grammar):
     special_fit: Callable[[Overloads, str, str], float | None] | None = None
     #: fit of an unnamed function, whose type begins with `fn`; None if it does not fit
     function_fit: Callable[[Overloads, str, str], float | None] | None = None
+    #: fit of the references among a function's parameters; None if one cannot bind its argument
+    bind_references: Callable[[Overloads, Ref, Reference], float | None] | None = None
     #: type of an expression of the library
     outside_type: Callable[[str], str] | None = None

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import OVERLOAD, SPACE, TESTED, Binding, Definition, Extension
+from cortex.graph.facts.facts import OVERLOAD, SPACE, TESTED, USING, Binding, Definition, Extension
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
@@ -264,6 +264,7 @@ class Project:
     def name_space_key(self, home: str, module: str) -> str:
         """Return `@package|scope` for a namespace of the project."""
         is_known = self.has_scope(home, module) or self.is_opened_by_macro(home, module)
+        is_known = is_known or (home == C_HOME and bool(self.tops_of(home, USING + module)))
         return f"@{home}|{module}" if is_known else ""
 
     def is_opened_by_macro(self, home: str, scope: str) -> bool:

@@ -22,14 +22,14 @@ from cortex.graph.facts.expressions.chains import (
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
-from cortex.graph.facts.facts import ANY_NAME, POINTER, SPACE, YIELDED, Binding
+from cortex.graph.facts.facts import ANY_NAME, CONSTANT, POINTER, SPACE, USING, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import opened_spaces
 from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_name, end_of_tests
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
-from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: node types of fields that are bound under their plain name
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
@@ -55,6 +55,8 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
             if sweep.syntax.pointers and _may_be_pointer(sweep, node, captures):
                 sweep.add_binding(POINTER + name, value, node)
+            if sweep.syntax.constants and _is_local_constant(sweep, captures):
+                sweep.add_binding(CONSTANT + name, UNKNOWN, node)
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
 
@@ -71,6 +73,14 @@ def _may_be_pointer(sweep: Sweep, node: Node, captures: Captures) -> bool:
         return True
     is_plain = node.parent is None or node.parent.type not in sweep.syntax.pointers
     return not is_plain and declared[0].type != "primitive_type"
+
+
+def _is_local_constant(sweep: Sweep, captures: Captures) -> bool:
+    """Return True for `const Disk disk;` in a function."""
+    declared, frame = captures.get("bind.type"), sweep.stack[-1]
+    is_local = frame.block or frame.kind in CALLABLE_KINDS
+    before = declared[0].prev_sibling if declared is not None and is_local else None
+    return before is not None and before.type == "type_qualifier" and before.text != b"volatile"
 
 
 def _bound_name(sweep: Sweep, node: Node) -> str | None:
@@ -154,6 +164,14 @@ def bind_macro_spaces(sweep: Sweep, value: Node) -> None:
     """Bind the names of the name spaces that a C++ macro opens."""
     for name in opened_spaces(text_of(value)):
         sweep.bindings.append(Binding(SPACE + name, UNKNOWN, -1, value.start_byte, 0))
+
+
+def bind_used_name(sweep: Sweep, entry: tuple[str, str, str, bool], node: Node) -> None:
+    """Bind a C++ name space to names that it takes, `namespace fs { using namespace disk; }`."""
+    _, module, member, _ = entry
+    frame = sweep.stack[-1]
+    if sweep.rules.name_spaces and frame.index < 0 and frame.qualified and member:
+        sweep.bindings.append(Binding(USING + frame.qualified, f"{module}.{member}", -1, node.start_byte, 0))
 
 
 def bind_tuple_fields(sweep: Sweep, node: Node) -> None:

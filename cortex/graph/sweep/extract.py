@@ -38,6 +38,7 @@ def read_import(sweep: Sweep, node: Node) -> None:
     sweep.syntax.imports(node, imported)
     for entry in imported.names:
         sweep.add_import(entry, node)
+        bindings.bind_used_name(sweep, entry, node)
     if not sweep.is_script:
         sweep.exports.update(imported.exports)
         return

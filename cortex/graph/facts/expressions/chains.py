@@ -37,6 +37,8 @@ PASSES_MAX = 60
 POINTED = "[*]"
 #: ends the chain of an argument that is the address of its value, C++'s `&x`
 ADDRESS = "[&]"
+#: ends the chain of an argument that C++ moves, `std::move(x)`
+MOVED = "[&&]"
 #: begins a name that is looked up from the outermost name space, whatever encloses it: C++'s
 #: and Ruby's `::save`, PHP's `\\save`
 ROOT_MARK = "\\"

@@ -8,7 +8,7 @@ directives. Pure text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cortex.terms.code.headers import NO_CODE
@@ -18,7 +18,8 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line that needs a continuation
 _OPEN_END = re.compile(
-    r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern|else)|^\s*__attribute__\s*\(\(.*\)\))$"
+    r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern|else)|^\s*__attribute__\s*\(\(.*\)\)"
+    r"|^\s*template\s*<.*>)$"
 )
 #: begins a line that continues the statement above; in a branch also one that ends a block
 _CONTINUES = re.compile(r"\s*(?:else|catch|finally)\b")
@@ -67,14 +68,31 @@ def drop_inner_conditionals(lines: Sequence[str], *, csharp: bool = False) -> li
         if name_test := _DEFINED.match(lines[condition.at[0]]):
             wanted = not (name_test[1] or name_test[3])
             live_branch = int(defined.setdefault(name_test[2] or name_test[4], wanted) != wanted)
+        directives = list(condition.at)
         for number, branch in enumerate(condition.branches):
             if number != live_branch:
                 for at in branch:
                     output[at] = ""
-        for first in condition.at:
+            elif _is_unfinished(_last_code_line(output, condition.at[0])):
+                directives += _leading_directives(output, branch)
+        for first in directives:
             for at in range(first, _directive_end(lines, first)):
                 output[at] = ""
     return output
+
+
+def _is_unfinished(line: str) -> bool:
+    """Return True for a line of code that ends no statement, label or block: `class Disk`."""
+    return bool(line) and line[-1] not in ";{}:"
+
+
+def _leading_directives(lines: Sequence[str], branch: range) -> Iterator[int]:
+    """Yield the directives before a branch's code: none can be in the head of a class."""
+    code_at = branch.start
+    while code_at < branch.stop and (not lines[code_at].strip() or lines[code_at].lstrip()[0] == "#"):
+        if lines[code_at].strip():
+            yield code_at
+        code_at = _directive_end(lines, code_at) if lines[code_at].strip() else code_at + 1
 
 
 def _directive_end(lines: Sequence[str], at: int) -> int:
@@ -118,8 +136,7 @@ def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bo
             return True
     after = _first_code_line(lines, condition.at[-1] + 1)
     if after.lstrip().startswith("{"):  # the body of a function with a head in each branch
-        last = _last_code_line(lines, condition.at[-1])
-        return bool(last) and last[-1] not in ";{}:"
+        return _is_unfinished(_last_code_line(lines, condition.at[-1]))
     return bool(_CONTINUES.match(after) or _INITIALIZERS.match(after))
 
 

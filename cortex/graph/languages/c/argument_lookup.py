@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from cortex.graph.facts.expressions.chains import ADDRESS, POINTED, split_chain
+from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED, split_chain
 from cortex.graph.facts.facts import DEFAULT, POINTER, Reference
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
@@ -30,7 +30,9 @@ def associated_functions(
     for chain in reference.passed:
         if chain[:1] in "#?":
             continue
-        for value in evaluator.evaluate(chain.removesuffix(ADDRESS), path, reference.scope, reference.at):
+        for value in evaluator.evaluate(
+            chain.removesuffix(ADDRESS).removesuffix(MOVED), path, reference.scope, reference.at
+        ):
             if value.tag == "inst" and project.home(value.path) == C_HOME:
                 name_space = _space_of(project, project.definition(value.ref).scope)
                 values.update(dict.fromkeys(in_scope(project, C_HOME, name_space, reference.chain, path)))

@@ -11,17 +11,20 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_c
 from cortex.graph.facts.repairs.macros import mocked_chain, read_test_macro
 from cortex.graph.languages.c.argument_lookup import is_operand, operator_functions
+from cortex.graph.languages.c.reference_binding import bind_references
 from cortex.graph.languages.c.steps import (
     doubt_ported,
     elements_of_loop,
     find_module,
     fit,
     held_value,
+    is_outside,
     literal_type,
     outside_type,
     own_members,
     parameter_types,
     plain_type,
+    pointed_value,
     reachable_methods,
     skip_library,
     skip_pointer,
@@ -134,6 +137,7 @@ CPP = replace(
         tested_signs=frozenset({"&&", "||", "and", "or"}),
         postfix_operands=("#int",),
         pointers=POINTERS,
+        constants=True,
         pointer_types=POINTER_TYPES,
         pointer_members=POINTER_MEMBERS,
         argument=describe_argument,
@@ -154,7 +158,7 @@ CPP = replace(
             "make_shared": "shared_ptr",
         },
     ),
-    missing_member=(value_of_pair, held_value),
+    missing_member=(value_of_pair, held_value, pointed_value),
     member_call=(skip_library, skip_pointer, take_templates),
     bare_call=(take_associated, take_from_other_files, take_templates, doubt_ported),
     bare_type=plain_type,
@@ -164,6 +168,8 @@ CPP = replace(
     operator_functions=operator_functions,
     parameter_types=parameter_types,
     fit=fit,
+    bind_references=bind_references,
     outside_type=outside_type,
+    is_outside=is_outside,
     passed_to=elements_of_loop,
 )

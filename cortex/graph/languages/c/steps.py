@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from cortex.graph.facts.expressions.chains import UNKNOWN
-from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter, Reference
+from cortex.graph.facts.facts import ALIAS, DEFAULT, MANY, Definition, Parameter, Reference
 from cortex.graph.languages.c.argument_lookup import associated_functions
 from cortex.graph.languages.c.syntax import HELD_BY, POINTER_MEMBERS, POINTER_TYPES
 from cortex.graph.languages.defaults import read_names
@@ -17,17 +17,19 @@ from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, merge_values, unique
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.linkage import (
     drop_declarations,
     linked_definitions,
     members_of_type,
     reachable_definitions,
+    signature,
 )
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.types.arity import type_parameter_names
+from cortex.graph.resolution.types.arity import accepts_count, is_many, type_parameter_names
 from cortex.graph.resolution.types.conversions import (
+    BUILT_IN,
     ELEMENTS,
     FREE_TYPE,
     MACRO_TEXT,
@@ -39,8 +41,8 @@ from cortex.graph.resolution.types.conversions import (
 )
 from cortex.graph.resolution.types.overloads import CERTAIN, LIKELY, Overloads
 
-#: begins the chains of names in the library's name space
-_LIBRARY = "std."
+#: the library's name space; the operator of smart pointers and iterators
+LIBRARY, ARROW = "std", "operator->"
 _PORTED = read_names(__package__, "ported")
 #: literals → the names of their types
 _LITERALS_OF_CPP = {
@@ -79,6 +81,26 @@ def held_value(members: Members, value: Value, name: str) -> tuple[Value, ...]:
     return (value._replace(tag="elem", depth=1),) if is_pointer else ()
 
 
+def pointed_value(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return a member of what `operator->` of a type returns, `cursor->save()`."""
+    if value.tag != "inst" or name == ARROW:
+        return ()
+    targets = [
+        target
+        for arrow in members.member(value.ref, ARROW)
+        if arrow.tag == "def"
+        for target in members.results.returned(arrow.ref)
+    ]
+    return merge_values(
+        members.member(target.ref, name) for target in unique(targets) if target.tag == "inst"
+    )
+
+
+def is_outside(links: list[str]) -> bool:
+    """Return True for a name of the library: no project defines `std`."""
+    return links[0] == LIBRARY
+
+
 def elements_of_loop(
     evaluator: Evaluator, value: Value, _link: str, _owners: tuple[Value, ...], _place: tuple[str, int]
 ) -> tuple[Value, ...]:
@@ -92,7 +114,9 @@ def visible(project: Project, _evaluator: Evaluator, refs: list[Ref], path: str)
 
 
 def reachable_methods(calls: Calls, _reference: Reference, refs: list[Ref]) -> list[Ref]:
-    return reachable_definitions(calls.project, [*refs], calls.path)
+    """Return the methods in files that a file reads; a constructor is called on no receiver."""
+    methods = [ref for ref in refs if not calls.project.definition(ref).is_constructor]
+    return reachable_definitions(calls.project, methods, calls.path)
 
 
 def take_associated(calls: Calls, callee: Callee) -> None:
@@ -162,7 +186,7 @@ def skip_library(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     unless the overload surely takes the arguments, nor for a type that it declares again.
     """
     reference, refs = callee.reference, calls.targets.callable_refs(callee.values, -1)
-    if not reference.chain.startswith(_LIBRARY) or not refs or not reference.passed:
+    if not reference.chain.startswith(f"{LIBRARY}.") or not refs or not reference.passed:
         return None
     calls.targets.narrowed = True
     kinds = {calls.project.definition(ref).kind for ref in refs}
@@ -202,7 +226,10 @@ def parameter_types(
     """
     free_names = overloads.type_parameters(ref)
     types = [
-        bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT)) for parameter in parameters
+        _target_type(
+            overloads, ref, bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT)), free_names
+        )
+        for parameter in parameters
     ]
     if not free_names:
         return types
@@ -217,11 +244,62 @@ def parameter_types(
     ]
 
 
+def _target_type(overloads: Overloads, ref: Ref, name: str, free_names: frozenset[str]) -> str:
+    """Return the library's type that a parameter's type is another name for; others as they are."""
+    if name in BUILT_IN or name.rstrip("*") in free_names or not name.isidentifier():
+        return name
+    values = overloads.evaluator.named_by_type(name, *ref)
+    overloads.keep_types(values)
+    for value in values:
+        definition = overloads.project.definition(value.ref) if value.tag == "def" else None
+        if definition is not None and definition.kind == "type":
+            bases = [base.chain.replace(".", "::") for base in definition.bases if base.relation == ALIAS]
+            target = plain_type(definition.returns.lstrip(":") or "".join(bases))
+            return target if target in BUILT_IN else name
+    return name
+
+
+def _may_construct(overloads: Overloads, wanted: str, actual: str) -> bool:
+    """Return False if no constructor of a class of the project takes a value of a built-in type or
+    text.
+    """
+    own_type = overloads.project_type(wanted)
+    if own_type is None:
+        return True
+    project = overloads.project
+    definition = project.definition(own_type)
+    if definition.kind == "type":
+        return bool(definition.bases or definition.returns)
+    named = project.members_of(project.home(own_type[0]), definition.qualified).get(definition.name, ())
+    constructors = [ref for ref in named if project.definition(ref).is_constructor]
+    if not constructors or definition.bases:
+        return True  # perhaps inherited
+    for ref in constructors:
+        constructor = signature(project, ref)
+        if not accepts_count(constructor, 1):
+            continue
+        (first,) = parameter_types(overloads, ref, constructor.parameters[:1], ("",))
+        is_copy = first in ("", wanted)
+        known = first.rstrip("*") == FREE_TYPE or is_many(constructor.parameters[0])
+        if known or (not is_copy and cpp_fit(first, actual) is not None and _may_be(overloads, first)):
+            return True
+    return False
+
+
+def _may_be(overloads: Overloads, name: str) -> bool:
+    """Return False for a class of the project: a value is converted once at most."""
+    own_type = overloads.project_type(name) if name not in BUILT_IN and name.isidentifier() else None
+    definition = overloads.project.definition(own_type) if own_type is not None else None
+    return definition is None or (definition.kind == "type" and bool(definition.bases or definition.returns))
+
+
 def fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
     """Return the fit of an argument's type, by conversions or by supertypes of the project."""
     if wanted == _CONFLICT:
         return None
     converted = cpp_fit(wanted, actual)
+    if converted == 0.0 and actual in BUILT_IN and wanted not in BUILT_IN:
+        return 0.0 if _may_construct(overloads, wanted, actual) else None
     if not converted and (wanted in NUMBERS or actual in NUMBERS):
         if actual in NUMBERS and _is_enum(overloads, wanted):
             return None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import (
     ADDRESS,
+    MOVED,
     POINTED,
     ROOT_MARK,
     UNKNOWN,
@@ -14,7 +17,7 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
 )
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY
+from cortex.graph.facts.facts import CONSTANT, DEFAULT, EXCLUDING, GENERIC, MANY, VARYING
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.resolution.types.conversions import MACRO_TEXT, WIDE_TEXT
 
@@ -39,6 +42,17 @@ POINTER_MEMBERS = HELD_BY | {
     "has_value",
     "value_or",
 }
+_REFERENCES = frozenset({"reference_declarator", "abstract_reference_declarator"})
+#: a type parameter that has to be constant, or must not be: `!std::is_const<T>::value`; another
+#: name for one, `typename Written = T`
+_CONSTANT_TEST = re.compile(
+    r"(!?)\s*(?:std::)?\bis_const(?:_v)?<\s*(?:typename\s+)?(?:(?:std::)?remove_reference(?:_t)?<\s*)?(\w+)"
+)
+_RENAMED = re.compile(r"(?:typename|class)\s+(\w+)\s*=\s*(\w+)\s*[,>]")
+#: branches of the preprocessor, and those after the first; characters of a condition
+_OTHER_BRANCHES = frozenset({"preproc_else", "preproc_elif", "preproc_elifdef"})
+_BRANCHES = _OTHER_BRANCHES | {"preproc_if", "preproc_ifdef"}
+CONDITION_MAX = 80
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
@@ -46,9 +60,37 @@ ANYTHING_MORE = "..."
 
 
 def template_flags(node: Node, _owner: Node | None, _scope: str) -> tuple[str, ...]:
-    """Return the flag that holds the names of a template's parameters; () outside of templates."""
-    parameters = _template_parameters(node)
-    return (GENERIC + ",".join(map(_parameter_name, parameters)),) if parameters else ()
+    """Return the flags of a template, with the names of its parameters, and of a definition in a
+    branch of a condition; () for others.
+    """
+    parameters, around = _template_parameters(node), node.parent
+    flags: tuple[str, ...] = ()
+    if parameters and around is not None:
+        flags = (GENERIC + ",".join(map(_parameter_name, parameters)), *_constant_flags(around))
+    around = around.parent if parameters and around is not None else around
+    return (*flags, *_branch_flag(around)) if around is not None and around.type in _BRANCHES else flags
+
+
+def _constant_flags(template: Node) -> tuple[str, ...]:
+    """Return a flag for each type parameter that has to be constant, or must not be."""
+    parameters = template.child_by_field_name("parameters")
+    head = text_of(parameters) if parameters is not None else ""
+    if "is_const" not in head:
+        return ()
+    names = dict(_RENAMED.findall(head))
+    tests = dict.fromkeys((mark, names.get(name, name)) for mark, name in _CONSTANT_TEST.findall(head))
+    return tuple((VARYING if mark else CONSTANT) + name for mark, name in tests)
+
+
+def _branch_flag(branch: Node) -> tuple[str, ...]:
+    """Return the condition and the number of a branch; () for a condition's only branch."""
+    number, condition = 0, branch
+    while condition.type in _OTHER_BRANCHES and condition.parent is not None:
+        number, condition = number + 1, condition.parent
+    if not number and condition.child_by_field_name("alternative") is None:
+        return ()
+    test = condition.child_by_field_name("condition") or condition.child_by_field_name("name")
+    return (f"{EXCLUDING}{text_of(test)[:CONDITION_MAX] if test is not None else ''} {number}",)
 
 
 def result_type(node: Node) -> str:
@@ -105,6 +147,13 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:
         function = child_of(node, "function")
         if function is not None and function.type == "primitive_type":
             return f":{text_of(function)}"
+        if (
+            function is not None
+            and function.type == "qualified_identifier"
+            and text_of(function) == "std::move"
+        ):
+            chain = chain_of(node, syntax, depth)
+            return chain + MOVED if chain != UNKNOWN and chain[-1] != ")" else chain
         return f"#{MACRO_TEXT}" if _is_text_macro(node) else None
     if node.type == "pointer_expression" and node.children[0].type == "&":
         chain = chain_of(child_of(node, "argument"), syntax, depth + 1)
@@ -129,7 +178,9 @@ def _number_type(text: str) -> str:
 
 
 def parameter_type(name: Node, declared: str) -> str:
-    """Return the type with the pointers of the declarator as stars; `()` for a function."""
+    """Return the type with the pointers of the declarator as stars, or with `&` of a reference that
+    is not constant; `()` for a function.
+    """
     node, stars = name, ""
     while node.parent is not None and "parameter" not in node.type:
         stars += "*" * (node.type in POINTERS) or "()" * (node.type == "function_declarator")
@@ -137,4 +188,18 @@ def parameter_type(name: Node, declared: str) -> str:
     if declared == ANYTHING_MORE or node.type == "variadic_parameter_declaration":
         return MANY + declared
     default = DEFAULT if node.type == "optional_parameter_declaration" else ""
-    return f"{declared}{'()' if '()' in stars else stars}{default}"
+    ending = "()" if "()" in stars else stars or _reference_mark(node)
+    return f"{declared}{ending}{default}"
+
+
+def _reference_mark(parameter: Node) -> str:
+    """Return `&&`, or `&` of a reference to no constant; "" for other parameters."""
+    text = parameter.text or b""
+    if b"&" not in text:  # the usual case
+        return ""
+    declarator = parameter.child_by_field_name("declarator")
+    if declarator is None or declarator.type not in _REFERENCES:
+        return ""
+    mark, before = declarator.children[0].type, declarator.start_byte - parameter.start_byte
+    is_constant = b"const" in text[:before]
+    return "" if is_constant else mark

@@ -13,6 +13,7 @@ from cortex.graph.facts.facts import (
     BRANCH,
     CALLED,
     DEFAULT,
+    EXCLUDING,
     HOLDER,
     LABELS,
     PLATFORM,
@@ -128,7 +129,17 @@ class Targets:
             return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
         if not self._rules.twins or any(map(self._is_of_specialization, refs)):
             return False
-        return len({self._shape(ref) for ref in refs}) == 1
+        return len({self._shape(ref) for ref in refs}) == 1 or self._are_exclusive(refs)
+
+    def _are_exclusive(self, refs: Sequence[Ref]) -> bool:
+        """Return True for functions of C++ in different branches of one condition."""
+        definitions = [self._project.definition(ref) for ref in refs]
+        branches = {flag for entry in definitions for flag in entry.flags if flag.startswith(EXCLUDING)}
+        return (
+            len(branches) == len(refs) > 1
+            and len({branch.rpartition(" ")[0] for branch in branches}) == 1
+            and len({(ref[0], entry.qualified) for ref, entry in zip(refs, definitions, strict=True)}) == 1
+        )
 
     def _is_of_specialization(self, ref: Ref) -> bool:
         """Return True for a member of a specialised C++ template, whose arguments select it."""
@@ -162,7 +173,9 @@ class Targets:
         types = (
             ()
             if self._rules.untyped_twins or BRANCH in definition.flags
-            else tuple(parameter.type.removesuffix(DEFAULT) for parameter in definition.parameters)
+            else tuple(
+                parameter.type.removesuffix(DEFAULT).rstrip("&") for parameter in definition.parameters
+            )
         )
         label_flags = tuple(flag for flag in definition.flags if flag.startswith(LABELS))
         return (

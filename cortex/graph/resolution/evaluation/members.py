@@ -46,7 +46,7 @@ class Members(Remembering):
         self.project = self._project = project
         self._values, self._scopes = values, scopes
         self.exports, self._owners = scopes.exports, scopes.owners
-        self.supertypes, self._results = supertypes, results
+        self.supertypes, self.results = supertypes, results
         self._generics = results.generics
         self._recursion = recursion
         self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}
@@ -70,10 +70,10 @@ class Members(Remembering):
                 return self._variant_values(value, name)
             if rules.calls_without_arguments and not leading_parameters(definition):
                 return merge_values(
-                    self.attribute(returned, name) for returned in self._results.returned(value.ref)
+                    self.attribute(returned, name) for returned in self.results.returned(value.ref)
                 )
             return merge_values(
-                self.attribute(instance, name) for instance in self._results.decorated(value.ref)
+                self.attribute(instance, name) for instance in self.results.decorated(value.ref)
             )
         members = self.member(value.ref, name, past=value.tag == "super") or self._index_signature_values(
             value, name
@@ -101,7 +101,7 @@ class Members(Remembering):
                     break
         if value.tag == "inst" or rules.computed_members:
             results = (
-                self._results.returned(member.ref)
+                self.results.returned(member.ref)
                 if member.tag == "def"
                 and {"property", "cached_property"} & set(self._project.definition(member.ref).flags)
                 else (member,)
@@ -128,7 +128,7 @@ class Members(Remembering):
         before = self._recursion.enter(key) if methods else None
         if before is None:
             return self._recursion.answer(key, ())
-        targets = merge_values(self._results.called(method) for method in methods if method.tag == "def")
+        targets = merge_values(self.results.called(method) for method in methods if method.tag == "def")
         members = merge_values(self.attribute(target, name) for target in targets if target.tag == "inst")
         self._recursion.leave(key, before, members)
         return members
@@ -139,7 +139,7 @@ class Members(Remembering):
             # A Rust path without a target leads out of the project: `std::process`.
             return values or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "iter":  # `i->save()`, `i->second` of a map's
-            elements = self._results.element(value)
+            elements = self.results.element(value)
             return (
                 elements
                 if name == SECOND

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cortex.graph.facts.declared.builds import TESTS
-from cortex.graph.facts.facts import OBJECT, Import
+from cortex.graph.facts.facts import OBJECT, USING, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
@@ -20,7 +20,7 @@ from cortex.graph.resolution.evaluation.values import (
 from cortex.graph.resolution.modules.commonjs import HOPS_MAX, CommonJs
 from cortex.graph.resolution.modules.crates import Crates
 from cortex.graph.resolution.modules.includes import C_HOME
-from cortex.graph.resolution.modules.package_names import in_scope, package_object
+from cortex.graph.resolution.modules.package_names import find_name_space, in_scope, package_object
 from cortex.graph.resolution.project import Project
 
 
@@ -130,8 +130,8 @@ class Exports(Remembering):
         project = self._project
         home = key.removeprefix("@")
         values = in_scope(self._project, home, scope, name, "")
-        if values:
-            return values
+        if values:  # a copy in one header may define the macro that opens the name space itself
+            return (*values, *(v for v in self._in_opened_space(key, scope, name) if v not in values))
         inner = f"{scope}.{name}" if scope else name
         if project.has_scope(home, inner) and f"{home}.{inner}" not in project.homes:
             return (Value("mod", f"{key}|{inner}"),)
@@ -152,11 +152,29 @@ class Exports(Remembering):
                 return values
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
+        if scope and home == C_HOME and (used := self._used_in_scope(scope, name)):
+            return used
         if project.is_opened_by_macro(home, name):
             return (Value("mod", f"{key}|{inner}"),)
-        if scope and project.is_opened_by_macro(home, scope):
-            outer = self._from_scope(key, scope.rpartition(".")[0], name)
-            return tuple(value for value in outer if project.is_in_opened_space(value.path, scope))
+        return self._in_opened_space(key, scope, name)
+
+    def _in_opened_space(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
+        """Return a name of a C++ name space that a macro opens: it is in the scope around it."""
+        if not scope or not self._project.is_opened_by_macro(key.removeprefix("@"), scope):
+            return ()
+        outer = self._from_scope(key, scope.rpartition(".")[0], name)
+        return tuple(value for value in outer if self._project.is_in_opened_space(value.path, scope))
+
+    def _used_in_scope(self, scope: str, name: str) -> tuple[Value, ...]:
+        """Return the values of a name that a name space of C++ takes from another."""
+        for path in self._project.tops_of(C_HOME, USING + scope):
+            for binding in self._project.index(path).top_bindings[-1, USING + scope]:
+                module, _, member = binding.value.rpartition(".")
+                space = (
+                    find_name_space(self._project, C_HOME, scope, module) if member in ("*", name) else None
+                )
+                if space is not None and (values := self.exported(space.path, name)):
+                    return values
         return ()
 
     def _module_of(self, statement: Import, path: str) -> str:

@@ -20,7 +20,9 @@ _INTEGERS = frozenset(
 )
 NUMBERS = _INTEGERS | {"double", "float"}
 #: string types, which also accept a literal
-_TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
+_TEXTS = frozenset({"string", "basic_string", "string_view", "StringPiece", "StringRef"})
+#: types of values without a definition in any project
+BUILT_IN = NUMBERS | _TEXTS | {"char*", "wchar_t*", "null", "fn"}
 #: a type that the code names for its characters, `char_t`, `TCHAR`
 _CHARACTER = re.compile(r"(?!wchar)(?:\w*_)?t?char(?:_t|_type)?", re.IGNORECASE)
 #: kinds of texts: `L"…"`, and a macro with a text as its argument
@@ -98,7 +100,7 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
             return 4.0 if wanted.rstrip("*") == actual else 2.0
         return None if wanted in NUMBERS or wanted.endswith("*") else 0.0
     if wanted in NUMBERS or wanted in _TEXTS or wanted == "fn":
-        return 0.0
+        return None if actual in ELEMENTS else 0.0
     if wanted.rstrip("*") == actual.rstrip("*"):
         return 4.0
     return UNDECIDED

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK, WIDENING
-from cortex.graph.facts.expressions.chains import ADDRESS, POINTED
+from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED
 from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
@@ -80,7 +80,9 @@ class Overloads:
             argument_types = [self._type_of(receiver, reference.scope, reference.at), *argument_types]
             names = ["", *names]
         scored = [
-            (score, ref) for ref in refs if (score := self._score(ref, argument_types, names)) is not None
+            (score, ref)
+            for ref in refs
+            if (score := self._bound_score(ref, argument_types, names, reference)) is not None
         ]
         if not scored:
             return list(refs)
@@ -106,7 +108,7 @@ class Overloads:
         a fit of at least `least`.
         """
         argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
-        scores = (self._score(ref, argument_types, names) for ref in refs)
+        scores = (self._bound_score(ref, argument_types, names, reference) for ref in refs)
         return any(score is not None and score[0] >= least for score in scores)
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
@@ -170,6 +172,16 @@ class Overloads:
             names += type_parameter_names(definition)
             at = definition.parent
         return frozenset(names)
+
+    def _bound_score(
+        self, ref: Ref, argument_types: Sequence[str], names: Sequence[str], reference: Reference
+    ) -> tuple[float, float] | None:
+        """Return `_score`, with the fit of C++'s references; None if one cannot bind."""
+        score, bind = self._score(ref, argument_types, names), self.language.bind_references
+        if score is None or bind is None:
+            return score
+        bound = bind(self, ref, reference)
+        return None if bound is None else (score[0], score[1] + bound)
 
     def _score(
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
@@ -349,6 +361,8 @@ class Overloads:
         if chain.endswith(ADDRESS):
             pointed = self._type_of(chain[: -len(ADDRESS)], scope, at, depth + 1)
             return pointed and f"{pointed}*"
+        if chain.endswith(MOVED):
+            return self._type_of(chain[: -len(MOVED)], scope, at, depth + 1)
         if chain.endswith(POINTED):
             return self._instance_type(chain, scope, at) or self._type_of(
                 chain[: -len(POINTED)], scope, at, depth + 1
@@ -365,7 +379,7 @@ class Overloads:
                 method for method in methods if accepts_count(method, count, self.rules.default_arguments)
             ] or methods
             results = {self._result_type(method) for method in fitting}
-            self._keep_types(values)
+            self.keep_types(values)
             is_construction = self.rules.capital_types and callee.isidentifier() and callee[0].isupper()
             outside = (
                 "" if results else callee if is_construction else self._outside_type(callee)
@@ -385,6 +399,9 @@ class Overloads:
                 home, definition = self.project.home(value.path), self.project.definition(value.ref)
                 for _, binding in self.project.fields_of(home, definition.qualified, name):
                     return self._bare_type(binding.value) if binding.value.startswith(":") else ""
+                is_enumeration = definition.kind == "type" and not (definition.bases or definition.returns)
+                if value.tag == "def" and is_enumeration:
+                    return definition.name
         return ""
 
     def _outside_type(self, chain: str) -> str:
@@ -401,11 +418,12 @@ class Overloads:
             definition = self.project.definition(values[0].ref)
             return definition.name if COMPANION in definition.flags else ""
         names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}
-        self._keep_types(values)
+        self.keep_types(values)
         # All platform variants of one type count.
         return names.pop() if len(names) == 1 and all(value.tag == "inst" for value in values) else ""
 
-    def _keep_types(self, values: Sequence[Value]) -> None:
+    def keep_types(self, values: Sequence[Value]) -> None:
+        """Remember types that this file may only name in full."""
         for value in values:
             if (
                 value.tag in ("def", "inst")
@@ -423,8 +441,8 @@ class Overloads:
     def _variable_type(self, name: str, scope: int, at: int, depth: int) -> str:
         definitions = self.index.facts.definitions
         current = scope
-        while current >= 0:
-            if definitions[current].kind in TYPE_KINDS:
+        while True:
+            if current >= 0 and definitions[current].kind in TYPE_KINDS:
                 home = self.project.home(self.path)
                 fields = self.project.fields_of(home, definitions[current].qualified, name)
                 for _, binding in fields:
@@ -438,10 +456,11 @@ class Overloads:
                 bindings = [
                     candidate
                     for candidate in bindings
-                    if candidate.at <= at and (not candidate.until or at < candidate.until)
+                    if candidate.at <= at and (at < candidate.until or (current >= 0 and not candidate.until))
                 ]
                 if bindings:
                     last = max(bindings, key=lambda candidate: candidate.at)
                     return self._type_of(last.value, current, last.at, depth + 1) if last.value != "#" else ""
+            if current < 0:
+                return self._instance_type(name, scope, at)
             current = definitions[current].parent
-        return self._instance_type(name, scope, at)

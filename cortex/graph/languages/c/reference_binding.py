@@ -1,0 +1,89 @@
+"""References of C++ in overloads: a variable binds to `Disk &`, a temporary value to `Disk &&`, and
+a constant to neither. Pure.
+"""
+
+from __future__ import annotations
+
+from cortex.graph.facts.expressions.chains import MOVED, UNKNOWN
+from cortex.graph.facts.facts import CONSTANT, DEFAULT, VARYING, Binding, Reference
+from cortex.graph.resolution.project import Ref
+from cortex.graph.resolution.types.arity import is_many, type_parameter_names
+from cortex.graph.resolution.types.conversions import bare_cpp_type
+from cortex.graph.resolution.types.overloads import Overloads
+from cortex.terms.kinds import TYPE_KINDS
+
+#: kinds of arguments: one that can change; a constant; a name, of which neither is known; a value
+#: without a name
+_VARIABLE, _CONSTANT, _NAMED, _TEMPORARY = "variable", "constant", "named", "temporary"
+#: how much a reference fits better than a copy or a constant reference: less than any conversion
+_BETTER = 0.1
+
+
+def bind_references(overloads: Overloads, ref: Ref, reference: Reference) -> float | None:
+    """Return the fit of the references among the parameters of `ref`; None if one cannot bind."""
+    definition = overloads.project.definition(ref)
+    total, free_names = 0.0, type_parameter_names(definition)
+    for parameter, argument in zip(definition.parameters, reference.passed, strict=False):
+        declared = parameter.type.removesuffix(DEFAULT)
+        if is_many(parameter):
+            break
+        if declared[-1:] != "&":
+            continue
+        kind = _kind_of(overloads, argument, reference)
+        moves, name = declared.endswith("&&"), bare_cpp_type(declared)
+        if kind and not _binds(kind, name, definition.flags, moves=moves, is_free=name in free_names):
+            return None
+        prefers = _TEMPORARY if moves else _VARIABLE
+        is_constant = CONSTANT + name in definition.flags
+        total += _BETTER if kind == prefers and not is_constant else 0.0
+    return total
+
+
+def _binds(kind: str, name: str, flags: tuple[str, ...], *, moves: bool, is_free: bool) -> bool:
+    if kind == _TEMPORARY:
+        return moves
+    if moves and not is_free:
+        return False
+    if kind == _CONSTANT:
+        return is_free and VARYING + name not in flags
+    return kind != _VARIABLE or CONSTANT + name not in flags
+
+
+def _kind_of(overloads: Overloads, argument: str, reference: Reference) -> str:
+    """Return the kind of an argument, "" if not evident."""
+    if argument.endswith(MOVED):
+        return _TEMPORARY
+    if argument[:1] == "#":
+        return "" if "." in argument else _CONSTANT if argument == "#String" else _TEMPORARY
+    if argument[-1:] == ")" and UNKNOWN not in argument:
+        callee = argument[: argument.rindex("(")]
+        values = overloads.evaluator.evaluate(callee, overloads.path, reference.scope, reference.at)
+        kinds = [overloads.project.definition(value.ref).kind for value in values if value.tag == "def"]
+        return _TEMPORARY if kinds and TYPE_KINDS.issuperset(kinds) else ""
+    return _kind_of_name(overloads, argument, reference) if argument.isidentifier() else ""
+
+
+def _kind_of_name(overloads: Overloads, name: str, reference: Reference) -> str:
+    """Return the kind of a parameter or local variable; "" for other names."""
+    definitions, scope = overloads.index.facts.definitions, reference.scope
+    while True:
+        for parameter in definitions[scope].parameters if scope >= 0 else ():
+            if parameter.name == name:
+                return _VARIABLE if parameter.type.removesuffix(DEFAULT)[-1:] == "&" else _NAMED
+        if scope >= 0 and definitions[scope].kind in TYPE_KINDS:
+            return ""
+        sites = overloads.index.meanings(scope, name).at(reference.at).places
+        if sites and isinstance(sites[-1], Binding):
+            marks = overloads.index.meanings(scope, CONSTANT + name).at(reference.at).places
+            is_constant = any(isinstance(mark, Binding) and mark.at == sites[-1].at for mark in marks)
+            is_typed = sites[-1].value[:1] == ":"
+            return (
+                _CONSTANT
+                if is_constant
+                else _VARIABLE
+                if is_typed and (scope >= 0 or sites[-1].until)
+                else _NAMED
+            )
+        if scope < 0:
+            return ""
+        scope = definitions[scope].parent

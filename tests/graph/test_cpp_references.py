@@ -1,0 +1,147 @@
+"""Targets of C++ calls by references, constness, conversions and conditions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graph.test_cpp_arguments import targets_by_line
+
+#: subject → (path → text, line of `a.cpp` → targets of its calls, several for an unsure one)
+CASES = {
+    "a condition in the head of a class": (
+        {
+            "a.cpp": (
+                "namespace shop {\nclass SHOP_API Disk\n#ifdef SHOP_WIDE\n#define SHOP_TEXT(text) L##text\n    : private Base<wchar_t>\n{\npublic:\n"
+                "#else\n    : private Base<char>\n{\npublic:\n#endif\n  template <class T>\n#ifdef SHOP_WIDE\n  using part = T;\n#else\n  using part = T *;\n"
+                "#endif\n  void save() {}\n};\nvoid wipe(Disk &disk) {}\n}\nvoid run(shop::Disk &disk) {\n  disk.save();\n  shop::wipe(disk);\n}\n"
+            )
+        },
+        {24: {"shop.Disk.save"}, 25: {"shop.wipe"}},
+    ),
+    "names that a name space takes from others": (
+        {
+            "a.cpp": (
+                "namespace shop { namespace disks {\nstruct Disk {\n  void save() {}\n};\nvoid wipe() {}\nvoid burn() {}\n} }\n"
+                "namespace tapes { void wind() {} }\n#ifdef SHOP_STD\nnamespace ds { using namespace std::disks; }\n#else\n"
+                "namespace ds { using namespace shop::disks; using tapes::wind; }\n#endif\nnamespace shop { using namespace disks; }\n"
+                "void run(ds::Disk disk) {\n  disk.save();\n  ds::wipe();\n  ds::wind();\n  shop::burn();\n  ds::lose();\n}\n"
+            )
+        },
+        {
+            16: {"shop.disks.Disk.save"},
+            17: {"shop.disks.wipe"},
+            18: {"tapes.wind"},
+            19: {"shop.disks.burn"},
+            20: set(),
+        },
+    ),
+    "operator->": (
+        {
+            "a.cpp": (
+                "struct Disk {\n  void save() {}\n};\nstruct Cursor {\n  Disk *operator->() const;\n  void next() {}\n};\n"
+                "void run(Cursor cursor) {\n  cursor->save();\n  cursor.next();\n  cursor->lose();\n}\n"
+            )
+        },
+        {9: {"Disk.save"}, 10: {"Cursor.next"}, 11: set()},
+    ),
+    "classes that no constructor makes of a text": (
+        {
+            "a.cpp": (
+                "enum class Kind { FULL };\nstruct State {\n  explicit State(Kind kind, int mode = 0) {}\n  State(const State &) {}\n};\n"
+                "struct Path {\n  using text_type = std::basic_string<char>;\n  Path(const text_type &text) {}\n  void put(const Path &path) {}\n  void put(const text_type &text) {}\n};\n"
+                "struct Any {\n  template <class T> Any(T &&t) {}\n};\nbool has(State state) { return true; }\nbool has(const Path &path) { return true; }\n"
+                "void put(Any any) {}\nvoid put(Path path) {}\nvoid cut(Path path, Kind kind) {}\nvoid cut(Path path, const Path &base) {}\n"
+                'void run(Path path, std::string text) {\n  has("a");\n  has(text);\n  put("a");\n  cut("a", Kind::FULL);\n  path.put(text);\n}\n'
+            )
+        },
+        {22: {"has~2"}, 23: {"has~2"}, 24: {"put|put~2"}, 25: {"cut"}, 26: {"Path.put~2"}},
+    ),
+    "branches of one condition": (
+        {
+            "a.cpp": (
+                "#ifdef SHOP_WIDE\nint code(unsigned error = 0) { return 1; }\n#else\nint code(int error = 0) { return 2; }\n#endif\n"
+                "#ifdef SHOP_WIDE\nint both(unsigned error = 0) { return 1; }\nint both(int error = 0) { return 2; }\n#else\n#endif\n"
+                "void run() {\n  code();\n  both();\n}\n"
+            )
+        },
+        {12: {"code", "code~2"}, 13: {"both|both~2"}},
+    ),
+    "references to variables, constants and temporary values": (
+        {
+            "a.cpp": (
+                "struct Disk {};\nDisk make();\nvoid put(Disk &disk) {}\nvoid put(Disk &&disk) {}\nvoid cut(Disk &disk, int) {}\nvoid cut(const Disk &disk, int) {}\n"
+                "void run(Disk a, Disk &b, const Disk &c) {\n  Disk d;\n  const Disk e;\n  put(b);\n  put(d);\n  put(std::move(d));\n  put(Disk());\n"
+                "  put(make());\n  cut(d, 1);\n  cut(e, 1);\n  cut(Disk(), 1);\n  cut(c, 1);\n}\n"
+            )
+        },
+        {
+            10: {"put"},
+            11: {"put"},
+            12: {"put~2"},
+            13: {"put~2", "Disk"},
+            14: {"put", "put~2"},
+            15: {"cut"},
+            16: {"cut~2"},
+            17: {"cut~2", "Disk"},
+            18: {"cut", "cut~2"},
+        },
+    ),
+    "templates for constants, and for variables": (
+        {
+            "a.cpp": (
+                "using callback = std::function<void(int)>;\nstruct App {\n"
+                "  template <class T, class Written = T, enable_if_t<!std::is_const<Written>::value, int> = 0> void add(std::string name, T &value) {}\n"
+                "  template <class T, enable_if_t<std::is_const<T>::value && is_text<T>::value, int> = 0> void add(std::string name, T &text) {}\n"
+                "  void add(std::string name, callback call, int times = 1) {}\n"
+                "  template <class T, enable_if_t<std::is_const<typename std::remove_reference<T>::type>::value || std::is_rvalue_reference<T &&>::value, int> = 0>\n"
+                "  void flag(std::string name, T &&text) {}\n"
+                "  template <class T, enable_if_t<!std::is_const<T>::value, int> = 0> void flag(std::string name, T &value) {}\n};\n"
+                'TEST_CASE("adds") {\n  App app;\n  int number{0};\n  std::vector<int> rows;\n  const std::string text = "x";\n  app.add("a", number);\n  app.add("a", rows);\n'
+                '  app.add("a", text);\n  app.add("a", "b");\n  app.add("a", [](int n) {});\n  app.flag("a", number);\n  app.flag("a", "b");\n}\n'
+            )
+        },
+        {
+            15: {"App.add"},
+            16: {"App.add"},
+            17: {"App.add~2"},
+            18: {"App.add~2"},
+            19: {"App.add~3"},
+            20: {"App.flag~2"},
+            21: {"App.flag"},
+        },
+    ),
+    "a copy of the library in one header": (
+        {
+            "include/shop/disk.hpp": "namespace shop { struct Disk { void save() {} }; void wipe() {} }\n",
+            "single_include/shop/disk.hpp": "namespace shop { struct Disk { void save() {} }; void wipe() {} }\n",
+            "tests/unit/a.cpp": "#include <shop/disk.hpp>\nvoid run(shop::Disk &disk) {\n  disk.save();\n  shop::wipe();\n}\n",
+        },
+        {3: {"include/shop/disk.hpp:shop.Disk.save"}, 4: {"include/shop/disk.hpp:shop.wipe"}},
+    ),
+    "a copy that opens the name space itself": (
+        {
+            "include/shop/macros.hpp": "#define SHOP_BEGIN namespace shop {\n#define SHOP_END }\n",
+            "include/shop/disk.hpp": '#include "macros.hpp"\n\nSHOP_BEGIN\nstruct Disk { void save() {} };\nvoid wipe() {}\nSHOP_END\n',
+            "single_include/shop/disk.hpp": (
+                "#define SHOP_BEGIN namespace shop {\n#define SHOP_END }\nSHOP_BEGIN\nstruct Disk { void save() {} };\nvoid wipe() {}\nSHOP_END\n"
+            ),
+            "tests/unit/a.cpp": "#include <shop/disk.hpp>\nvoid run(shop::Disk &disk) {\n  disk.save();\n  shop::wipe();\n}\n",
+        },
+        {3: {"include/shop/disk.hpp:Disk.save"}, 4: {"include/shop/disk.hpp:wipe"}},
+    ),
+    "names of the library, and constructors": (
+        {
+            "a.cpp": (
+                "struct Path {\n  Path(int size) {}\n  void wstring() {}\n};\nstruct Folder {\n  int Path() { return 1; }\n};\n"
+                "void run() {\n  std::wstring(2);\n  unknown.Path();\n}\n"
+            )
+        },
+        {9: set(), 10: {"Folder.Path"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_calls_lead_to_the_right_definitions(what):
+    texts, wanted = CASES[what]
+    assert targets_by_line(texts, wanted) == wanted
