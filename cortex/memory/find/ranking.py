@@ -303,8 +303,9 @@ def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Ar
 
 
 def _are_lone(lanes: Lanes, numbers: Array, catalog: Catalog) -> Array:
-    """bool [n]: which notes are of no session, if a model of sentences tells their meaning."""
-    return (catalog["session"][numbers] == 0) & bool(lanes.cosines.hit)
+    """Bool [n]: which notes are of no session, if a model of sentences tells their meaning."""
+    are_alone: Array = catalog["session"][numbers] == 0
+    return are_alone if lanes.cosines.hit else np.zeros(len(numbers), bool)
 
 
 def _tie_breakers(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array]:
