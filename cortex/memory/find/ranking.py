@@ -32,8 +32,8 @@ WEIGHTS = {
     "alone": 0.08,
     "opens": 0.05,
 }
-#: the same for lone notes: of no session, their meaning told by a model of sentences. Scores of words
-#: are shares of the best one, which is 1 even if it has but one common word of the question
+#: the same for lone notes: of no session, their meaning told by a model of sentences. Scores of
+#: words are shares of the best one, which is 1 even if it has but one common word of the question
 LONE_WEIGHTS = dict.fromkeys(WEIGHTS, 0.0) | {"window": 0.18, "meaning": 0.44, "alone": 0.18}
 #: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
 #: distance
