@@ -28,7 +28,6 @@ from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.scopes import PURE_TYPES
 from cortex.graph.resolution.evaluation.values import Value, unique
-from cortex.graph.resolution.modules.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.graph.resolution.types.overloads import Overloads
@@ -246,7 +245,7 @@ class Targets:
         """Return True if a definition takes `arguments` arguments."""
         if self._rules.inherited_defaults:
             return self.extended.takes(ref, arguments)
-        return accepts_count(signature(self._project, ref), arguments, self._rules.default_arguments)
+        return accepts_count(self._evaluator.signature(ref), arguments, self._rules.default_arguments)
 
 
 def declared_counterparts(project: Project, evaluator: Evaluator, ref: Ref) -> list[Ref]:

@@ -17,7 +17,7 @@ from cortex.graph.facts.expressions.blocks import BLOCK_MARKS
 from cortex.graph.facts.expressions.callback_types import CONTEXT_MARK
 from cortex.graph.facts.expressions.chains import POINTED, ROOT_MARK, narrowed_name, union_chains
 from cortex.graph.facts.expressions.links import module_of
-from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Import
+from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Definition, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.calling.common_names import DEREF
 from cortex.graph.resolution.calling.extensions import Extensions
@@ -85,7 +85,8 @@ class Evaluator(Remembering):
         self._helpers: dict[object, Any] = {}
         self._methods_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
         self._mixins_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
-        self.memos = (self._memo, self._methods_by_name, self._mixins_by_name)
+        self._signatures: dict[Ref, Definition] = {}
+        self.memos = (self._memo, self._methods_by_name, self._mixins_by_name, self._signatures)
 
     def helper(self, kind: Callable[[Project, Evaluator], Helper]) -> Helper:
         """Return a language's own evaluator, which `kind` makes once."""
@@ -99,6 +100,12 @@ class Evaluator(Remembering):
         super().relax(memo_max)
         for part in self._parts:
             part.relax(memo_max)
+
+    def signature(self, ref: Ref) -> Definition:
+        """Return `linkage.signature`, cached: each call of a name asks for it."""
+        if (cached := self._signatures.get(ref)) is None:
+            cached = self._signatures[ref] = signature(self.project, ref)
+        return cached
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Return every method of that name in languages that can call one another, without
@@ -323,7 +330,7 @@ class Evaluator(Remembering):
         """Return the functions that take `count` arguments; all if none does."""
         defaults = self.project.rules(path).default_arguments
         defined = (value for value in values if value.tag == "def")
-        fitting = tuple(v for v in defined if accepts_count(signature(self.project, v.ref), count, defaults))
+        fitting = tuple(v for v in defined if accepts_count(self.signature(v.ref), count, defaults))
         return fitting or values
 
     def _narrowed_field(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:

@@ -12,7 +12,6 @@ from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED
 from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
-from cortex.graph.resolution.modules.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import (
     accepts_count,
@@ -154,7 +153,7 @@ class Overloads:
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
     ) -> list[str] | None:
         """The types of the arguments' parameters; None if the numbers or names do not match."""
-        definition = signature(self.project, ref)
+        definition = self.evaluator.signature(ref)
         parameters = match_parameters(leading_parameters(definition), argument_types, names)
         if parameters is None:
             return None
