@@ -77,10 +77,8 @@ def question_pairs(month: memory_lives.Month) -> Iterator[tuple[Pairs, Pairs]]:
             changes = [names[new] == question.right[0] and names[old] in outdated for old, new in pairs]
             features = newer_notes.measure(memory, notes, pairs, question.text)
             first = [at for at, (old, _) in enumerate(pairs) if not old]
-            yield (
-                Pairs(features, np.array(changes)),
-                Pairs({name: values[first] for name, values in features.items()}, np.array(changes)[first]),
-            )
+            of_first = {name: features[name][first] for name in successors.FIRST}
+            yield Pairs(features, np.array(changes)), Pairs(of_first, np.array(changes)[first])
 
 
 def stored_pairs(month: memory_lives.Month) -> Iterator[tuple[Pairs, Pairs]]:

@@ -20,8 +20,8 @@ from cortex.system.arrays import Array
 
 #: deviations of a cosine, and days between two notes, that count as 1
 SURE_DEVIATIONS, LONG_DAYS = 6.0, 60.0
-#: age of two notes of less than six weeks: a correction comes within a minute, too
-SHORT_AGE = 0.9
+#: age of two notes of the same ten days: a correction comes within a minute, too
+SHORT_AGE = 0.6
 DAY_MS = 86_400_000
 #: characters of a body that are read: the change is at the start
 BODY_CHARS = 400
@@ -50,34 +50,34 @@ STORED = {
 #: and lacks; value: the rarest other stem of the older one that the newer one has; number_lost: a
 #: number is among the lost
 QUESTION = {
-    "likeness": 2.74,
-    "of_older": 0.66,
-    "of_newer": -5.97,
-    "rarest": -0.2,
-    "age": 17.59,
-    "near": 4.73,
-    "kept": 3.58,
-    "lost": 2.89,
-    "value": 2.3,
-    "number_lost": -0.74,
-    "read": 2.32,
+    "likeness": 2.39,
+    "of_older": 0.61,
+    "of_newer": -4.89,
+    "rarest": -0.34,
+    "age": 7.5,
+    "near": 5.39,
+    "kept": 3.54,
+    "lost": 3.08,
+    "value": 2.04,
+    "number_lost": -0.87,
+    "read": 2.28,
 }
-#: the same for pairs whose older note is the first hit
+#: the same for pairs whose older note is the first hit; their age tells little, and would leave a
+#: change of a minute ago behind what it changes
 FIRST = {
-    "likeness": 2.52,
-    "of_older": 2.29,
-    "of_newer": -7.76,
-    "rarest": -0.39,
-    "age": 17.34,
-    "near": 5.42,
-    "kept": 0.97,
-    "lost": -0.08,
-    "value": 2.07,
-    "number_lost": -2.55,
-    "read": 2.35,
+    "likeness": 2.55,
+    "of_older": 2.16,
+    "of_newer": -7.82,
+    "rarest": -0.44,
+    "near": 5.27,
+    "kept": 0.89,
+    "lost": -0.18,
+    "value": 2.09,
+    "number_lost": -2.56,
+    "read": 2.36,
 }
 #: constant terms
-PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.6, -6.28, -24.53, -22.01
+PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.6, -6.28, -14.61, -6.08
 
 
 @dataclass(frozen=True, slots=True)
