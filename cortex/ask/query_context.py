@@ -136,8 +136,6 @@ class QueryContext:
     standing: Callable[[str], Awaitable[Standing]] | None = None
     #: opens the projects that names and globs select; None where there is only this project
     others: Callable[[Sequence[str]], Awaitable[Sequence[Member]]] | None = None
-    #: returns the chunks of a generation, read by this process; None: a worker reads them
-    read_chunks: Callable[[Generation, Fetch], Chunks] | None = None
     #: the reader of the answer: agents get it as text, with less in it
     audience: Audience = "program"
 
@@ -324,16 +322,13 @@ class Turn:
         self.silent.setdefault(worker, error)
 
     async def fetch(self, workers: Sequence[str], request: Fetch, errors: dict[str, CortexError]) -> Chunks:
-        """Return the chunks: read here, or by the first of `workers` that answers in the time left
-        of the call.
+        """Return the chunks from the first of `workers` that answers in the time left of the call.
 
         Adds the errors of the others to `errors`. Raises NotReady, unless the turn is final;
         Unavailable with all of `errors` when no worker answers.
         """
         if not request.keys:
             return Chunks(self.generation.number, truncated=False, chunks=())
-        if self.context.read_chunks is not None:
-            return self.context.read_chunks(self.generation, request)
         return await self.first_of(workers, request, Chunks, errors)
 
     async def first_of(

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -24,7 +24,6 @@ from cortex.front.audience import current_audience
 from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool
 from cortex.front.usage import CountedCall, Usage
-from cortex.generation.current import Generation
 from cortex.processes import attach, starting
 from cortex.settings.config import Config
 from cortex.settings.egress import describe_egress
@@ -35,10 +34,6 @@ from cortex.settings.unused import say_unused
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from cortex.system.loaded_code import RESTART, code_of_process
 from ipc.client import Client
-from ipc.messages import Chunks, Fetch
-
-if TYPE_CHECKING:
-    from cortex.generation.chunk_reader import ChunkReader
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +67,6 @@ class Link:
         self.freshness = Freshness(config)
         self._start = start
         self._client = Client(config.runtime_dir)
-        self._reader: ChunkReader | None = None
         self._renames = Renames(config.root)
         self._commits = Commits(config.root) if config.server.history else None
         self._backfill = PlaceBackfill() if channel == "mcp" else None
@@ -284,16 +278,8 @@ class Link:
             self._renames,
             self._commits,
             self._worker_state,
-            read_chunks=None if self.config.store else self._read_chunks,
             audience=current_audience(),
         )
-
-    def _read_chunks(self, generation: Generation, request: Fetch) -> Chunks:
-        if self._reader is None:
-            from cortex.generation.chunk_reader import ChunkReader  # with numpy, which a front loads late
-
-            self._reader = ChunkReader(self.config.index_dir)
-        return self._reader.fetch(generation, request)
 
     async def _worker_state(self, worker: str) -> Standing:
         """Return the state of a worker that did not answer, from the supervisor."""

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+import orjson
 
-from cortex.generation.chunk_cuts import join_chunk
 from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, rows_with_tags
 from cortex.generation.references import COUNTS, count_rows
@@ -184,6 +184,11 @@ def cut_rows(segment: Segment, what: Literal["chunk", "id", "text"], rows: Array
     edges = (segment.arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
     parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
     return list(map(bytes, parts)) if what == "id" else packing.unpack(segment.path, parts)
+
+
+def join_chunk(head: bytes, text: str) -> bytes:
+    """Return the JSON object of a chunk, from the object without its text and the text."""
+    return b'%b,"text":%b}' % (head[:-1], orjson.dumps(text))
 
 
 class _Metadata(msgspec.Struct):

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation.chunk_cuts import join_chunk
 from cortex.generation.current import Generation
-from cortex.generation.read import Rows, cut_rows
+from cortex.generation.read import Rows, cut_rows, join_chunk
 from cortex.generation.segments.segment import Segment, open_segment
 from cortex.generation.write import Row
 from cortex.publish.merging import deleted_keys

@@ -1,12 +1,8 @@
 """One question to one answer: its lanes, their failures, and its bounds."""
 
-import asyncio
-from dataclasses import replace
-
 import orjson
 import pytest
 
-from cortex.ask import search as searching
 from cortex.ask.questions import Exact, Related, Search
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, NotReady, Unavailable
@@ -19,17 +15,7 @@ from ipc.messages import (
     TextSignals,
     VectorSearch,
 )
-from tests.ask.fake_workers import (
-    BODIES,
-    Workers,
-    exact,
-    make_context,
-    plain,
-    publish,
-    remote,
-    result_paths,
-    search,
-)
+from tests.ask.fake_workers import BODIES, Workers, exact, publish, remote, result_paths, search
 
 
 def test_an_answer_fuses_both_lanes_and_carries_the_chunks_as_they_are(config):
@@ -197,26 +183,6 @@ def test_a_fetch_goes_to_the_other_worker_when_the_first_is_gone(config):
             return await super().ask(worker, message, deadline_s)
 
     assert result_paths(search(config, Dying())) == ["b.py", "a.py", "c.py"]
-
-
-def test_a_front_that_reads_chunks_itself_asks_no_worker_for_them(config):
-    publish(config)
-    workers, read = Workers(), []
-
-    def read_chunks(generation, request):
-        read.append(generation.number)
-        if len(read) == 1:  # its files are gone
-            workers.generation = publish(config, 2).number
-            raise NotReady("The segment s does not exist.")
-        return workers.answer(request)
-
-    context = replace(make_context(config, workers), read_chunks=read_chunks)
-    question = Search(query="words", detail="snippet")
-    answer = plain(asyncio.run(searching.search(context, question)))
-    assert result_paths(answer) == ["b.py", "a.py", "c.py"]
-    assert answer["index"]["generation"] == 2
-    assert read == [1, 2]
-    assert not [request for request in workers.requests if isinstance(request, Fetch)]
 
 
 def test_a_chunk_that_the_generation_lacks_is_left_out(config):

@@ -1,1 +1,1 @@
-"""Chunks and lines by key and by place, from the rows of a generation: shared by all engines."""
+"""Chunks by key and by place, from the rows of a generation: shared by all engines."""

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from cortex.engines.chunks.answer_lines import ShowHandler
+from cortex.engines.chunks.fetch import fetch
 from cortex.engines.chunks.locate import locate
 from cortex.engines.protocol import Handlers
-from cortex.generation.chunk_cuts import fetch
 from cortex.generation.read import Rows
 from cortex.system.arrays import Array
 from ipc.messages import Fetch, Locate, Show, SourceLines, SourceTexts

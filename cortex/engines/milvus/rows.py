@@ -17,8 +17,7 @@ import orjson
 from cortex.engines.milvus.scope import ProjectScope
 from cortex.engines.milvus.storage.collection import Collection
 from cortex.engines.milvus.storage.removal import continuation_key
-from cortex.generation.chunk_cuts import join_chunk
-from cortex.generation.read import Rows
+from cortex.generation.read import Rows, join_chunk
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
 from ipc.messages.signals import path_of

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from cortex.engines.chunks.fetch import cut_chunk, fit_chunks
 from cortex.engines.text.matches.every_line import order_every_line, show_every_line
 from cortex.engines.text.matches.highlight import (
     Span,
@@ -35,7 +36,6 @@ from cortex.engines.text.matches.lines import (
 from cortex.engines.text.matches.overlaps import KeyIndex, ScoredRows
 from cortex.engines.text.matches.scan import Scanned, mark_matches
 from cortex.engines.text.matches.verify import KeywordQuery
-from cortex.generation.chunk_cuts import cut_chunk, fit_chunks
 from cortex.generation.read import Rows
 from cortex.query.tree import Leaf
 from cortex.system.arrays import Array

@@ -224,52 +224,7 @@ def open_segment(path: Path) -> Segment:
     return opened
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentFile:
-    """A segment whose file is open and not mapped, for a process that must outlive its damage: a
-    mapped file that another program shortens ends its readers.
-    """
-
-    path: Path
-    _file: BinaryIO
-    #: name → its offset, bytes and dtype
-    _sections: dict[str, tuple[int, int, str]]
-    _opened: Seal
-
-    def read(self, name: str, begin: int = 0, end: int | None = None) -> Array:
-        """Return the values `begin` to `end` of a section that is not packed. For one thread at a
-        time. Raises Damaged.
-        """
-        offset, size, dtype = self._sections[name]
-        width = np.dtype(dtype).itemsize
-        count = (size if end is None else end * width) - begin * width
-        self._file.seek(offset + begin * width)
-        data = self._file.read(max(0, count))
-        if len(data) != count:
-            raise Damaged(f"{self.path}: section {name!r} lacks bytes.")
-        return np.frombuffer(data, dtype)
-
-    def is_unchanged(self) -> bool:
-        """Return whether nothing has written to the file since; it may have been removed."""
-        return seal(os.fstat(self._file.fileno())) == self._opened
-
-
-def open_segment_file(path: Path) -> SegmentFile:
-    """Open a segment with its header checked. Raises NotFound or Damaged."""
-    try:
-        file = files.open_ours(path)
-    except FileNotFoundError:
-        raise NotFound(f"{path} does not exist.") from None
-    info = os.fstat(file.fileno())
-    prefix = file.read(_PREFIX)
-    length = int.from_bytes(prefix[8:12], "little")
-    header = _read_header(path, prefix + file.read(min(length, info.st_size)), info.st_size)
-    entries = {name: _check_entry(path, name, entry) for name, entry in header["sections"].items()}
-    sections = {name: (entry[0], entry[1], entry[3]) for name, entry in entries.items()}
-    return SegmentFile(path, file, sections, seal(info))
-
-
-def _read_header(path: Path, mapped: mmap.mmap | bytes, size: int) -> dict[str, Any]:
+def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:
     length = int.from_bytes(mapped[8:12], "little")
     if mapped[:8] != MAGIC or _PREFIX + length > size:
         raise Damaged(f"{path}: no segment header.")

@@ -1,4 +1,4 @@
-"""Chunks cut to `detail` and to a budget in bytes. Pure over ChunkTexts."""
+"""Chunks cut to `detail` and to a budget in bytes. Pure over Rows."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import functools
 import re
 import string
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import numpy as np
 import orjson
 
-from cortex.system.arrays import Array
+from cortex.generation.read import Rows, join_chunk
 from cortex.terms.records import covers
 from cortex.terms.tokens import CAMEL
 from ipc.messages import Chunks, Detail, Fetch
@@ -38,22 +38,7 @@ _IDENTIFIER_BYTES = bytes(
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
-class ChunkTexts(Protocol):
-    """The chunks of one generation: `Rows`, or those that a front reads (chunk_reader)."""
-
-    @property
-    def generation(self) -> int: ...
-
-    def locate(self, keys: Array) -> Array:
-        """u64 [m] row keys → i64 [m] ordinals, -1 where a key is absent."""
-        ...
-
-    def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
-        """Return of each row its text and a line feed, its id, or its JSON without the text."""
-        ...
-
-
-def fetch(rows: ChunkTexts, request: Fetch) -> Chunks:
+def fetch(rows: Rows, request: Fetch) -> Chunks:
     """The chunks with the keys of `request`, cut; empty bytes for an unknown key."""
     ordinals = rows.locate(np.array(request.keys, "<u8"))
     present = ordinals[ordinals >= 0]
@@ -100,11 +85,6 @@ def _identifiers(text: str, wanted: Iterable[str]) -> list[tuple[int, str]]:
 @functools.lru_cache(WORDS_MAX)
 def _words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text))
-
-
-def join_chunk(head: bytes, text: str) -> bytes:
-    """Return the JSON object of a chunk, from the object without its text and the text."""
-    return b'%b,"text":%b}' % (head[:-1], orjson.dumps(text))
 
 
 def cut_chunk(head: bytes, text: str, detail: Detail, masker: LineMasker | None = None) -> bytes:

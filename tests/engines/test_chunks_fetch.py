@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.generation.chunk_cuts import SNIPPET_LINES, best_window, word_masker
+from cortex.engines.chunks.fetch import SNIPPET_LINES, best_window, word_masker
 from cortex.terms.tokens import CAMEL
 from tests.drawn_examples import scaled
 
