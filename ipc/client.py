@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,8 +28,6 @@ log = logging.getLogger(__name__)
 CONNECT_S = 2.5
 #: seconds between two scans of the folder of sockets
 REGISTRY_S = 0.25
-#: nanoseconds of the coarsest clock of a file system, that of FAT
-TICK_NS = 2_000_000_000
 #: requests that may wait for one replica before `ask` refuses
 QUEUE_MESSAGES_MAX = 1000
 _RECONNECT_MS = 50
@@ -155,8 +152,6 @@ class Client:
         self._turns: dict[str, Iterator[int]] = {}
         self._requests = itertools.count(1)
         self._looked_at = 0.0
-        #: worker → when the folder had changed (mtime, ns) as its replicas were listed; 0: unsure
-        self._listed_ns: dict[str, int] = {}
 
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
         """Send one request and return its reply. A repeatable request is sent once more if its
@@ -208,15 +203,9 @@ class Client:
     def _registered(self, worker: str) -> list[_Replica]:
         now = time.monotonic()
         replicas = [replica for replica in self._replicas.values() if replica.worker == worker]
-        has_connection = any(replica.connected.is_set() for replica in replicas)
-        if has_connection and now - self._looked_at < REGISTRY_S:
+        if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in replicas):
             return replicas
         self._looked_at = now
-        changed_ns = _changed_ns(self._folder)
-        if has_connection and changed_ns == self._listed_ns.get(worker):
-            return replicas
-        # Of two changes within a tick of the clock, the second one would not show.
-        self._listed_ns[worker] = changed_ns if time.time_ns() - changed_ns > TICK_NS else 0
         present = {address_of(path): path for path in sorted(self._folder.glob("*.sock"))}
         for address in [address for address in self._replicas if address not in present]:
             if not self._replicas[address].connected.is_set():
@@ -232,13 +221,6 @@ class Client:
             replica.close()
         self._replicas.clear()
         self._context.destroy(0)
-
-
-def _changed_ns(folder: Path) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return -1
 
 
 async def _wait_first(waits: list[Any], timeout_s: float) -> None:

@@ -58,9 +58,6 @@ class ModelVectors:
             return None
         self.fault = ""
         vectors = self._vectors or Vectors(self._folder, self._embedder, scale=SENTENCES)
-        for name in files.names(self._folder):
-            if name != vectors.path.name:  # of an earlier model
-                files.remove(self._folder / name)
         if self._store.point_at(vectors.reached.number) != vectors.reached:  # the store was restored
             vectors.delete()
             vectors = Vectors(self._folder, self._embedder, scale=SENTENCES)

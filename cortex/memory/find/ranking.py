@@ -33,8 +33,9 @@ WEIGHTS = {
     "opens": 0.05,
 }
 #: the same for lone notes: of no session, their meaning told by a model of sentences. Scores of
-#: words are shares of the best one, which is 1 even if it has but one common word of the question
-LONE_WEIGHTS = dict.fromkeys(WEIGHTS, 0.0) | {"window": 0.18, "meaning": 0.44, "alone": 0.18}
+#: words are shares of the best one, which is 1 even if it has but one common word of the question.
+#: "window" is the cube of the share: all words, or the rare ones, tell much, and one of them little
+LONE_WEIGHTS = dict.fromkeys(WEIGHTS, 0.0) | {"window": 0.43, "meaning": 0.44, "alone": 0.18}
 #: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
 #: distance
 NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
@@ -131,12 +132,13 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
     before, word_scores = around[1], words[numbers]
     window = _window(around, lanes.word_bits, mask)
     best = scores.max(initial=0.0) or 1.0
-    full = np.where(_are_lone(lanes, numbers, catalog), LONE_MEANING, 1.0)
+    lone = _are_lone(lanes, numbers, catalog)
+    full = np.where(lone, LONE_MEANING, 1.0)
     return SimilarNotes(
         numbers,
         {
             "words": word_scores / best,
-            "window": window,
+            "window": np.where(lone, window**3, window),
             "answers": words[before] / best * catalog["asking"][before],
             "session": _sessions(numbers, word_scores, hits, scores, catalog),
             "meaning": np.clip(_meaning(around[: 2 * len(MEANT_NEAR) + 1], sure), 0.0, full),

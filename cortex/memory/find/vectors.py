@@ -103,6 +103,9 @@ class Vectors:
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
         self.path = folder / f"{name}-{TEXT_FORM}.rows"
+        for other in files.names(folder):
+            if other != self.path.name:  # of an earlier model, or of texts in another form
+                files.remove(folder / other)
         self.reached = Point()
         self._load(self._read())
 
