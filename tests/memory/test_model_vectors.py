@@ -13,6 +13,7 @@ from cortex.embedders import open_apart
 from cortex.embedders.sentences import MODEL_DIR, Sentences
 from cortex.embedders.static import open_static
 from cortex.memory.find import model_vectors
+from cortex.memory.find.background import BACKGROUND
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.model_vectors import STEP_NOTES
 from cortex.memory.find.ranking import LONE_WEIGHTS, WEIGHTS
@@ -388,11 +389,10 @@ def test_many_earlier_texts_are_left_to_the_built_in_model(past, monkeypatch):
 def test_the_name_of_one_error_finds_its_note_among_long_ones(open_memory):
     """The name is one word of many, of which a model of sentences knows nothing."""
     library = open_memory(lambda: Sentences())
-    body = "The job that copies the reports of the night into the archive of the quarter ended early, and "
-    for at, cause in enumerate(
-        ("a disk was full", "the key had expired", "the host was moved", "a link broke")
-    ):
-        library.store(f"Report {at} of the night", body=f"{body * 4}{cause}. Seen with ERR_{4217 + 31 * at}.")
+    count = len(BACKGROUND)
+    for at in range(count):
+        body = ". ".join(BACKGROUND[(at + step) % count] for step in range(5))
+        library.store(BACKGROUND[at], body=f"{body}. Seen with ERR_{4217 + 31 * at}.")
     finish(library.memory.model.steps())
-    for at in range(4):
-        assert library.recall(f"ERR_{4217 + 31 * at}")[0]["title"] == f"Report {at} of the night"
+    for at in range(0, count, 4):
+        assert library.recall(f"what happened with ERR_{4217 + 31 * at}")[0]["title"] == BACKGROUND[at]
