@@ -388,7 +388,7 @@ def test_many_earlier_texts_are_left_to_the_built_in_model(past, monkeypatch):
 
 def test_the_name_of_one_error_finds_its_note_among_long_ones(open_memory):
     """The name is one word of many, of which a model of sentences knows nothing."""
-    library = open_memory(lambda: Sentences())
+    library = open_memory(Sentences)
     count = len(BACKGROUND)
     for at in range(count):
         body = ". ".join(BACKGROUND[(at + step) % count] for step in range(5))
