@@ -215,3 +215,21 @@ class User {
 } }
 """
     assert targets({"A.cs": text}, "A.cs") == {(13, "User.Made"), (13, "Checks.Expect"), (14, "User.Take")}
+
+
+def test_java_leaves_the_methods_of_references_to_the_library():
+    user = """package a;
+import java.util.concurrent.atomic.*;
+class Config { void set(Config other) {} void remove() {} Config get() { return this; } }
+class User {
+  AtomicReference<Config> config;
+  ThreadLocal<Config> current;
+  void run(Config plain) {
+    config.set(new Config());
+    config.get();
+    current.remove();
+    plain.remove();
+  }
+}
+"""
+    assert targets({"a/User.java": user}, "a/User.java") == {(8, "Config"), (11, "Config.remove")}
