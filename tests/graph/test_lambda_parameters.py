@@ -233,3 +233,24 @@ class User {
 }
 """
     assert targets({"a/User.java": user}, "a/User.java") == {(8, "Config"), (11, "Config.remove")}
+
+
+def test_csharp_takes_no_element_for_a_pair_of_a_dictionary():
+    user = """using System.Linq;
+using System.Collections.Generic;
+namespace K {
+class Text { public void Check() { } }
+class Setting { public Text Value; public void Check() { } }
+class Settings : Dictionary<string, Setting> { }
+class User { void Run(Dictionary<string, Setting> map, IReadOnlyDictionary<string, List<Setting>> more, Settings own) {
+  map.Where(pair => pair.Value.Check());
+  map.First().Value.Check();
+  map.ToList().ForEach(pair => pair.Value.Check());
+  own.First().Value.Check();
+  map["a"].Check();
+  map.Values.First().Check();
+  more["a"][0].Check();
+} } }
+"""
+    sure = {edge for edge in targets({"A.cs": user}, "A.cs") if edge[1]}
+    assert sure == {(line, "Setting.Check") for line in (12, 13, 14)}

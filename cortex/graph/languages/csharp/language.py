@@ -177,6 +177,7 @@ CSHARP = Language(
     is_outside=is_outside,
     passed_to=passed_to,
     function_takers=function_takers,
+    holds_pairs=lambda text: "Dictionary<" in text or "SortedList<" in text,
     called_member=called_member,
     bare_call=(take_made_type, take_inherited_overloads),
     is_member_called=is_member_called,
