@@ -254,3 +254,17 @@ class User { void Run(Dictionary<string, Setting> map, IReadOnlyDictionary<strin
 """
     sure = {edge for edge in targets({"A.cs": user}, "A.cs") if edge[1]}
     assert sure == {(line, "Setting.Check") for line in (12, 13, 14)}
+
+
+def test_constructors_with_different_function_types_leave_the_parameter_open():
+    java = """package a;
+import java.util.function.*;
+class Tcp { void bind() {} }
+class Udp { void bind() {} }
+class Server {
+  Server(String name, Consumer<Tcp> made) {}
+  Server(int port, Consumer<Udp> made) {}
+  void run() { new Server(80, made -> made.bind()); }
+}
+"""
+    assert targets({"A.java": java}, "A.java") == {(8, "Server"), (8, "")}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.facts import DEFAULT, MANY, Definition
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters, type_parameter_names
 from cortex.graph.resolution.types.function_types import stands_for
@@ -61,7 +61,7 @@ def passed_parameter(  # noqa: PLR0917 - the hook's arguments
         if parameters:
             text = parameters[0].type.removeprefix(MANY).removesuffix(DEFAULT).strip()
             outcomes.append(_parameter(evaluator, ref, text, (number, count), owners, place, library_types))
-    return next((values for values in outcomes if values), ())
+    return merge_values(outcomes)
 
 
 def _callees(evaluator: Evaluator, value: Value, definition: Definition) -> list[Ref]:
