@@ -268,3 +268,30 @@ class Server {
 }
 """
     assert targets({"A.java": java}, "A.java") == {(8, "Server"), (8, "")}
+
+
+def test_csharp_takes_no_type_by_the_position_of_a_named_argument():
+    text = """using System;
+namespace K {
+class A { public void Save() { } }
+class B { public void Save() { } }
+class S { public void Use(Action<A> first = null, Action<B> second = null) { } }
+class User { void Run(S s) {
+  s.Use(second: made => made.Save());
+  s.Use(made => made.Save());
+} } }
+"""
+    assert targets({"A.cs": text}, "A.cs") == {(7, "S.Use"), (7, ""), (8, "S.Use"), (8, "A.Save")}
+
+
+def test_long_lists_of_parameters_and_of_functions_are_not_read():
+    text = """package a;
+interface Job { void run(A a); }
+class B { void save() {} }
+class A { void save() {} void two(Job... jobs) {}
+  void run(A a) { a.two(%s); }
+  void most(A a) { a.two(%s); }
+}
+"""
+    java = text % (", ".join(["x -> x.save()"] * 17), "x -> x.save()")
+    assert targets({"A.java": java}, "A.java") == {(5, "A.two"), (5, ""), (6, "A.two"), (6, "A.save")}
