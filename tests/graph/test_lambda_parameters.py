@@ -295,3 +295,25 @@ class A { void save() {} void two(Job... jobs) {}
 """
     java = text % (", ".join(["x -> x.save()"] * 17), "x -> x.save()")
     assert targets({"A.java": java}, "A.java") == {(5, "A.two"), (5, ""), (6, "A.two"), (6, "A.save")}
+
+
+def test_java_takes_the_bound_of_a_type_parameter_only_if_no_argument_tells_it():
+    text = """package a;
+interface Event { void fire(); }
+class Click implements Event { public void fire() {} }
+interface Handler<E extends Event> { void handle(E event); }
+class Bus {
+  <E extends Event> void on(Class<E> type, Handler<E> handler) {}
+  <E extends Event> void all(int count, Handler<E> handler) {}
+  void run(Bus bus) {
+    bus.on(Click.class, event -> event.fire());
+    bus.all(1, event -> event.fire());
+  }
+}
+"""
+    assert targets({"A.java": text}, "A.java") == {
+        (9, "Bus.on"),
+        (9, ""),
+        (10, "Bus.all"),
+        (10, "Event.fire"),
+    }

@@ -17,6 +17,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 #: a link for the parameter of an unnamed function: the numbers of the argument and of the
 #: parameter, and the count of parameters
 _LINK = re.compile(r"\(~(\d+)_(\d+)_(\d+)\)")
+_WORD = re.compile(r"\w+")
 #: (name, type arguments) of a library's function type → its parameters' types; None for others
 LibraryTypes = Callable[[str, Sequence[str]], Sequence[str] | None]
 
@@ -89,6 +90,8 @@ def _parameter(  # noqa: PLR0917
     number, count = parameter
     name, arguments = split_generic(text)
     type_arguments = generics.of_call(Value("def", *ref), owners, place)
+    if _is_told_elsewhere(project.definition(ref), text):
+        return ()
     types = library_types(name, arguments)
     if types is not None:
         if (
@@ -113,6 +116,16 @@ def _parameter(  # noqa: PLR0917
             return ()
         return evaluator.declared(taken[number].type, *method, filled)
     return ()
+
+
+def _is_told_elsewhere(definition: Definition, text: str) -> bool:
+    """Return True if type `text` mentions a type parameter of a function that further parameters
+    mention: their arguments tell it, not its bound.
+    """
+    words = [word for parameter in definition.parameters for word in _WORD.findall(parameter.type)]
+    own = _WORD.findall(text)
+    names = {name.rpartition(" ")[2] for name in type_parameter_names(definition)}
+    return any(words.count(name) > own.count(name) for name in names.intersection(own))
 
 
 def _free(project: Project, ref: Ref) -> set[str]:
