@@ -317,3 +317,29 @@ class Bus {
         (10, "Bus.all"),
         (10, "Event.fire"),
     }
+
+
+def test_java_prefers_the_nested_interface_of_the_callee_to_a_type_of_the_library():
+    text = """package a;
+class Tcp { void bind() {} }
+class Udp { void bind() {} }
+class Bus {
+  interface Function { void call(Tcp first, Tcp second); }
+  interface Callback { int call(Tcp first); }
+  interface Consumer<T> { void take(Tcp first); }
+  void on(Function made) {}
+  void on(Callback made) {}
+  void each(Consumer<Udp> made) {}
+}
+class User { void run(Bus bus) {
+  bus.on((a, b) -> { });
+  bus.on(a -> 1);
+  bus.each(made -> made.bind());
+} }
+"""
+    assert targets({"A.java": text}, "A.java") == {
+        (13, "Bus.on"),
+        (14, "Bus.on~2"),
+        (15, "Bus.each"),
+        (15, "Tcp.bind"),
+    }

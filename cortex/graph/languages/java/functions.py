@@ -68,11 +68,11 @@ def _result_mark(body: Node) -> str:
 
 def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
     """Return the fit of an unnamed function or a method reference; None if it does not fit."""
-    if wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
+    if wanted in PRIMITIVES or wanted.endswith("[]"):
         return None
     match = _FUNCTION.fullmatch(actual)
     count, mark = (int(match[1]), match[2]) if match is not None else (-1, "")
-    if (own_type := overloads.project_type(wanted, overloads.callee_path)) is not None:
+    if (own_type := overloads.project_type(wanted, overloads.callee)) is not None:
         stands, method = stands_for(overloads.project, overloads.evaluator, own_type)
         if not stands:
             return None
@@ -80,6 +80,8 @@ def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None
             return _FIT
         definition = overloads.project.definition(method)
         taken, gives = len(definition.parameters), definition.returns != ":void"
+    elif wanted in _NO_FUNCTIONS:
+        return None
     elif wanted in _TYPES:
         arguments, gives = _TYPES[wanted]
         taken = len(arguments)

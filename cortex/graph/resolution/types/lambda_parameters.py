@@ -92,7 +92,9 @@ def _parameter(  # noqa: PLR0917
     type_arguments = generics.of_call(Value("def", *ref), owners, place)
     if _is_told_elsewhere(project.definition(ref), text):
         return ()
-    types = library_types(name, arguments)
+    instances = evaluator.declared(text, *ref, type_arguments)
+    is_own = any(instance.tag == "inst" for instance in instances)
+    types = library_types(name, arguments) if not is_own else None
     if types is not None:
         if (
             len(types) != count
@@ -101,7 +103,7 @@ def _parameter(  # noqa: PLR0917
         ):
             return ()
         return evaluator.declared(types[number], *ref, type_arguments)
-    for instance in evaluator.declared(text, *ref, type_arguments):
+    for instance in instances:
         method = (
             stands_for(project, evaluator, instance.ref)[1]
             if instance.tag == "inst" and project.definition(instance.ref).kind in TYPE_KINDS
