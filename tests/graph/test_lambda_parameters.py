@@ -343,3 +343,23 @@ class User { void run(Bus bus) {
         (15, "Bus.each"),
         (15, "Tcp.bind"),
     }
+
+
+def test_java_gives_no_result_to_blocks_that_may_not_complete():
+    text = """package a;
+import java.util.concurrent.Callable;
+class Pool {
+  void submit(Runnable made) {}
+  <T> void submit(Callable<T> made) {}
+  void work() {}
+  void run(Pool pool) {
+    pool.submit(() -> { try { throw new Error(); } finally { work(); } });
+    pool.submit(() -> { switch (1) { default: throw new Error(); } });
+    pool.submit(() -> { synchronized (this) { while (true) { } } });
+    pool.submit(() -> { if (true) { throw new Error(); } else { throw new Error(); } });
+    pool.submit(() -> { try { work(); } finally { } });
+  }
+}
+"""
+    submitted = {edge for edge in targets({"A.java": text}, "A.java") if edge[1] != "Pool.work"}
+    assert submitted == {*((line, "") for line in range(8, 12)), (12, "Pool.submit")}

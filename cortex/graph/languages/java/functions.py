@@ -41,6 +41,12 @@ _STATEMENTS = frozenset(
 )
 #: statements at the end of a body after which nothing follows, and those that may hold a `return`
 _ENDLESS = frozenset({"throw_statement", "while_statement", "do_statement", "for_statement"})
+#: what may keep such a block from completing, at the end of a body
+_STOPS = re.compile(rb"\bthrow\b|\bwhile\s*\(\s*true\b|\bfor\s*\(\s*;")
+_HOLDERS = frozenset(
+    "try_statement try_with_resources_statement switch_expression if_statement synchronized_statement "
+    "labeled_statement block".split()
+)
 _PLAIN = frozenset({"expression_statement", "local_variable_declaration", "assert_statement"})
 
 
@@ -63,7 +69,9 @@ def _result_mark(body: Node) -> str:
         return "!"
     if last.type == "return_statement":
         return "=" if last.named_child_count else "!"
-    return "" if last.type in _ENDLESS or b"return" in (body.text or b"") else "!"
+    if last.type in _ENDLESS or (last.type in _HOLDERS and _STOPS.search(last.text or b"")):
+        return ""
+    return "" if b"return" in (body.text or b"") else "!"
 
 
 def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
