@@ -196,27 +196,6 @@ class User {
     }
 
 
-def test_csharp_converts_a_number_to_a_type_that_has_the_operator():
-    text = """namespace K {
-public class Doc { public static implicit operator Doc(int value) => null; }
-public class Plain { }
-public static class Checks {
-  public static void Expect(this Doc value, Doc other) { }
-  public static void Expect<T>(this T value, T other) { }
-}
-class User {
-  static Doc Made(string text) => null;
-  static void Take(Doc doc) { }
-  static void Take(Plain plain) { }
-  void Run() {
-    Made("a").Expect(1);
-    Take(5);
-  }
-} }
-"""
-    assert targets({"A.cs": text}, "A.cs") == {(13, "User.Made"), (13, "Checks.Expect"), (14, "User.Take")}
-
-
 def test_java_leaves_the_methods_of_references_to_the_library():
     user = """package a;
 import java.util.concurrent.atomic.*;

@@ -17,7 +17,6 @@ from cortex.graph.languages.csharp.steps import (
     extended,
     extensions_called,
     find_module,
-    fit_of_converted,
     is_member_called,
     is_outside,
     parameter_types,
@@ -186,5 +185,4 @@ CSHARP = Language(
     extensions_called=extensions_called,
     bare_type=plain_csharp_type,
     parameter_types=parameter_types,
-    special_fit=fit_of_converted,
 )
