@@ -342,3 +342,19 @@ class Pool {
 """
     submitted = {edge for edge in targets({"A.java": text}, "A.java") if edge[1] != "Pool.work"}
     assert submitted == {*((line, "") for line in range(8, 12)), (12, "Pool.submit")}
+
+
+def test_csharp_tells_the_projects_type_from_a_built_in_type_of_that_name():
+    text = """namespace K {
+class Single { }
+class Sink {
+  public void Put(Single one) { }
+  public void Put(double many) { }
+}
+class User { float size; void Run(Sink sink, Single one) {
+  sink.Put(size);
+  sink.Put(one);
+} }
+}
+"""
+    assert targets({"A.cs": text}, "A.cs") == {(8, "Sink.Put~2"), (9, "Sink.Put")}

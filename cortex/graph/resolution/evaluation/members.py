@@ -86,9 +86,7 @@ class Members(Remembering):
             if field_values := self._generics.field(value, name):
                 members = (*(member for member in members if member.tag == "def"), *field_values)
             elif (
-                not members
-                and not self._has_pairs(value.ref)
-                and (elements := self._generics.element(value))
+                not members and not self._has_pairs(value.ref) and (elements := self._generics.element(value))
             ):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
         if rules.class_methods and value.tag != "super":

@@ -17,7 +17,7 @@ OVERLOADS_MAX = 48
 class Value(NamedTuple):
     """A value: a definition (`def`), an instance (`inst`) of a type, a `super` of one, a `mod`ule
     (`path` is its key), a container's `list` of instances, a `map` of them whose own elements are
-    pairs (C#), a getter of its `elem`ents, an `iter`ator over it (C++), or an external value (`ext`).
+    pairs (C#), a getter of its `elem`ents, an `iter`ator over it (C++), or an `ext`ernal value.
 
     `type_arguments` are the values of the type's parameters for an instance, if known
     (generics.py).
