@@ -196,22 +196,165 @@ class User {
     }
 
 
-def test_csharp_converts_a_number_to_a_type_that_has_the_operator():
-    text = """namespace K {
-public class Doc { public static implicit operator Doc(int value) => null; }
-public class Plain { }
-public static class Checks {
-  public static void Expect(this Doc value, Doc other) { }
-  public static void Expect<T>(this T value, T other) { }
-}
+def test_java_leaves_the_methods_of_references_to_the_library():
+    user = """package a;
+import java.util.concurrent.atomic.*;
+class Config { void set(Config other) {} void remove() {} Config get() { return this; } }
 class User {
-  static Doc Made(string text) => null;
-  static void Take(Doc doc) { }
-  static void Take(Plain plain) { }
-  void Run() {
-    Made("a").Expect(1);
-    Take(5);
+  AtomicReference<Config> config;
+  ThreadLocal<Config> current;
+  void run(Config plain) {
+    config.set(new Config());
+    config.get();
+    current.remove();
+    plain.remove();
   }
+}
+"""
+    assert targets({"a/User.java": user}, "a/User.java") == {(8, "Config"), (11, "Config.remove")}
+
+
+def test_csharp_takes_no_element_for_a_pair_of_a_dictionary():
+    user = """using System.Linq;
+using System.Collections.Generic;
+namespace K {
+class Text { public void Check() { } }
+class Setting { public Text Value; public void Check() { } }
+class Settings : Dictionary<string, Setting> { }
+class User { void Run(Dictionary<string, Setting> map, IReadOnlyDictionary<string, List<Setting>> more, Settings own) {
+  map.Where(pair => pair.Value.Check());
+  map.First().Value.Check();
+  map.ToList().ForEach(pair => pair.Value.Check());
+  own.First().Value.Check();
+  map["a"].Check();
+  map.Values.First().Check();
+  more["a"][0].Check();
+} } }
+"""
+    sure = {edge for edge in targets({"A.cs": user}, "A.cs") if edge[1]}
+    assert sure == {(line, "Setting.Check") for line in (12, 13, 14)}
+
+
+def test_constructors_with_different_function_types_leave_the_parameter_open():
+    java = """package a;
+import java.util.function.*;
+class Tcp { void bind() {} }
+class Udp { void bind() {} }
+class Server {
+  Server(String name, Consumer<Tcp> made) {}
+  Server(int port, Consumer<Udp> made) {}
+  void run() { new Server(80, made -> made.bind()); }
+}
+"""
+    assert targets({"A.java": java}, "A.java") == {(8, "Server"), (8, "")}
+
+
+def test_csharp_takes_no_type_by_the_position_of_a_named_argument():
+    text = """using System;
+namespace K {
+class A { public void Save() { } }
+class B { public void Save() { } }
+class S { public void Use(Action<A> first = null, Action<B> second = null) { } }
+class User { void Run(S s) {
+  s.Use(second: made => made.Save());
+  s.Use(made => made.Save());
+} } }
+"""
+    assert targets({"A.cs": text}, "A.cs") == {(7, "S.Use"), (7, ""), (8, "S.Use"), (8, "A.Save")}
+
+
+def test_long_lists_of_parameters_and_of_functions_are_not_read():
+    text = """package a;
+interface Job { void run(A a); }
+class B { void save() {} }
+class A { void save() {} void two(Job... jobs) {}
+  void run(A a) { a.two(%s); }
+  void most(A a) { a.two(%s); }
+}
+"""
+    java = text % (", ".join(["x -> x.save()"] * 17), "x -> x.save()")
+    assert targets({"A.java": java}, "A.java") == {(5, "A.two"), (5, ""), (6, "A.two"), (6, "A.save")}
+
+
+def test_java_takes_the_bound_of_a_type_parameter_only_if_no_argument_tells_it():
+    text = """package a;
+interface Event { void fire(); }
+class Click implements Event { public void fire() {} }
+interface Handler<E extends Event> { void handle(E event); }
+class Bus {
+  <E extends Event> void on(Class<E> type, Handler<E> handler) {}
+  <E extends Event> void all(int count, Handler<E> handler) {}
+  void run(Bus bus) {
+    bus.on(Click.class, event -> event.fire());
+    bus.all(1, event -> event.fire());
+  }
+}
+"""
+    assert targets({"A.java": text}, "A.java") == {
+        (9, "Bus.on"),
+        (9, ""),
+        (10, "Bus.all"),
+        (10, "Event.fire"),
+    }
+
+
+def test_java_prefers_the_nested_interface_of_the_callee_to_a_type_of_the_library():
+    text = """package a;
+class Tcp { void bind() {} }
+class Udp { void bind() {} }
+class Bus {
+  interface Function { void call(Tcp first, Tcp second); }
+  interface Callback { int call(Tcp first); }
+  interface Consumer<T> { void take(Tcp first); }
+  void on(Function made) {}
+  void on(Callback made) {}
+  void each(Consumer<Udp> made) {}
+}
+class User { void run(Bus bus) {
+  bus.on((a, b) -> { });
+  bus.on(a -> 1);
+  bus.each(made -> made.bind());
 } }
 """
-    assert targets({"A.cs": text}, "A.cs") == {(13, "User.Made"), (13, "Checks.Expect"), (14, "User.Take")}
+    assert targets({"A.java": text}, "A.java") == {
+        (13, "Bus.on"),
+        (14, "Bus.on~2"),
+        (15, "Bus.each"),
+        (15, "Tcp.bind"),
+    }
+
+
+def test_java_gives_no_result_to_blocks_that_may_not_complete():
+    text = """package a;
+import java.util.concurrent.Callable;
+class Pool {
+  void submit(Runnable made) {}
+  <T> void submit(Callable<T> made) {}
+  void work() {}
+  void run(Pool pool) {
+    pool.submit(() -> { try { throw new Error(); } finally { work(); } });
+    pool.submit(() -> { switch (1) { default: throw new Error(); } });
+    pool.submit(() -> { synchronized (this) { while (true) { } } });
+    pool.submit(() -> { if (true) { throw new Error(); } else { throw new Error(); } });
+    pool.submit(() -> { try { work(); } finally { } });
+  }
+}
+"""
+    submitted = {edge for edge in targets({"A.java": text}, "A.java") if edge[1] != "Pool.work"}
+    assert submitted == {*((line, "") for line in range(8, 12)), (12, "Pool.submit")}
+
+
+def test_csharp_tells_the_projects_type_from_a_built_in_type_of_that_name():
+    text = """namespace K {
+class Single { }
+class Sink {
+  public void Put(Single one) { }
+  public void Put(double many) { }
+}
+class User { float size; void Run(Sink sink, Single one) {
+  sink.Put(size);
+  sink.Put(one);
+} }
+}
+"""
+    assert targets({"A.cs": text}, "A.cs") == {(8, "Sink.Put~2"), (9, "Sink.Put")}

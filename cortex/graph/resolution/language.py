@@ -77,6 +77,8 @@ class Language(Grammar):
     function_takers: Callable[[Evaluator, Values, Values], Values] | None = None
     #: (type, result) of a declared function type; the result is "" for other types
     function_type: Callable[[str], tuple[str, str]] | None = None
+    #: tells a declared type of containers whose own elements are pairs of a key and an element
+    holds_pairs: Callable[[str], bool] | None = None
     # --- members
     #: definitions that belong to a type, among those in its scope
     own_members: Callable[[Project, Ref, list[Ref]], list[Ref]] | None = None

@@ -17,7 +17,6 @@ from cortex.graph.languages.csharp.steps import (
     extended,
     extensions_called,
     find_module,
-    fit_of_converted,
     is_member_called,
     is_outside,
     parameter_types,
@@ -177,6 +176,7 @@ CSHARP = Language(
     is_outside=is_outside,
     passed_to=passed_to,
     function_takers=function_takers,
+    holds_pairs=lambda text: "Dictionary<" in text or "SortedList<" in text,
     called_member=called_member,
     bare_call=(take_made_type, take_inherited_overloads),
     is_member_called=is_member_called,
@@ -185,5 +185,4 @@ CSHARP = Language(
     extensions_called=extensions_called,
     bare_type=plain_csharp_type,
     parameter_types=parameter_types,
-    special_fit=fit_of_converted,
 )

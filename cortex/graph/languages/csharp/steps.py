@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cortex.graph.facts.declared.generics import split_generic
-from cortex.graph.facts.expressions.operators import CONVERSION
 from cortex.graph.facts.facts import Definition, Parameter, Reference
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.calling.common_names import COMMON
@@ -19,7 +18,7 @@ from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.lambda_parameters import passed_parameter
 from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use
-from cortex.graph.resolution.types.plain_types import PRIMITIVES, bare_csharp_type, plain_csharp_type
+from cortex.graph.resolution.types.plain_types import bare_csharp_type
 
 #: extensions of everything enumerable
 LINQ = frozenset(
@@ -36,9 +35,6 @@ DELEGATES = frozenset({"Action", "Predicate"})
 CSHARP_TYPES = frozenset(
     "bool byte char decimal double float int long object sbyte short string uint ulong ushort".split()
 )
-#: types from which a project's type may convert, and the fit of such an argument
-_CONVERTED = PRIMITIVES | {"String", "decimal", "uint", "ulong", "ushort", "sbyte", "DateTime", "Guid"}
-_CONVERSION_FIT = 0.5
 #: characters of the longest name that counts as a type parameter without a declaration
 _SHORT = 2
 
@@ -190,23 +186,6 @@ def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> boo
         return bool(taking)
     calls.targets.narrowed = True
     return calls.targets.overloads.may_take(taking, reference)
-
-
-def fit_of_converted(overloads: Overloads, wanted: str, actual: str) -> float | None:
-    """Return the fit of a number or text for a type that converts from it, `operator Disk(int)`.
-
-    None if it has no such operator.
-    """
-    if actual not in _CONVERTED or wanted in _CONVERTED or (owner := overloads.project_type(wanted)) is None:
-        return None
-    project = overloads.project
-    members = project.members_of(project.home(owner[0]), project.definition(owner).qualified)
-    operators = (project.definition(ref) for ref in members.get(CONVERSION + wanted, ()))
-    converts = any(
-        [plain_csharp_type(parameter.type) for parameter in operator.parameters] == [actual]
-        for operator in operators
-    )
-    return _CONVERSION_FIT if converts else None
 
 
 def parameter_types(

@@ -41,6 +41,12 @@ _STATEMENTS = frozenset(
 )
 #: statements at the end of a body after which nothing follows, and those that may hold a `return`
 _ENDLESS = frozenset({"throw_statement", "while_statement", "do_statement", "for_statement"})
+#: what may keep such a block from completing, at the end of a body
+_STOPS = re.compile(rb"\bthrow\b|\bwhile\s*\(\s*true\b|\bfor\s*\(\s*;")
+_HOLDERS = frozenset(
+    "try_statement try_with_resources_statement switch_expression if_statement synchronized_statement "
+    "labeled_statement block".split()
+)
 _PLAIN = frozenset({"expression_statement", "local_variable_declaration", "assert_statement"})
 
 
@@ -63,16 +69,18 @@ def _result_mark(body: Node) -> str:
         return "!"
     if last.type == "return_statement":
         return "=" if last.named_child_count else "!"
-    return "" if last.type in _ENDLESS or b"return" in (body.text or b"") else "!"
+    if last.type in _ENDLESS or (last.type in _HOLDERS and _STOPS.search(last.text or b"")):
+        return ""
+    return "" if b"return" in (body.text or b"") else "!"
 
 
 def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
     """Return the fit of an unnamed function or a method reference; None if it does not fit."""
-    if wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
+    if wanted in PRIMITIVES or wanted.endswith("[]"):
         return None
     match = _FUNCTION.fullmatch(actual)
     count, mark = (int(match[1]), match[2]) if match is not None else (-1, "")
-    if (own_type := overloads.project_type(wanted, overloads.callee_path)) is not None:
+    if (own_type := overloads.project_type(wanted, overloads.callee)) is not None:
         stands, method = stands_for(overloads.project, overloads.evaluator, own_type)
         if not stands:
             return None
@@ -80,6 +88,8 @@ def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None
             return _FIT
         definition = overloads.project.definition(method)
         taken, gives = len(definition.parameters), definition.returns != ":void"
+    elif wanted in _NO_FUNCTIONS:
+        return None
     elif wanted in _TYPES:
         arguments, gives = _TYPES[wanted]
         taken = len(arguments)

@@ -73,8 +73,8 @@ def _outside_type(chain: str) -> str:
     return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
 
 
-#: methods that return the content of a wrapper: of `Optional`, `AtomicReference`, `Future`
-_CONTENTS = frozenset("get getAcquire getAndSet getNow getPlain join orElse orElseGet orElseThrow".split())
+#: methods that return the content of a wrapper: of `Optional`, `Future`
+_CONTENTS = frozenset("get getNow join orElse orElseGet orElseThrow".split())
 
 
 def content(members: Members, value: Value, name: str) -> tuple[Value, ...]:

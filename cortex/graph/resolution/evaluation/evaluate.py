@@ -462,7 +462,7 @@ class Evaluator(Remembering):
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
                 elif value.tag == "inst" and stars:  # a type parameter: its bound
                     values.append(value._replace(tag="list", depth=stars))
-                elif value.tag in ("ext", "inst", "list", "iter"):
+                elif value.tag in ("ext", "inst", "list", "map", "iter"):
                     values.append(value._replace(depth=value.depth + stars))
         values += self._deref_values(values, text, path, scope) if "<" in text else ()
         if generic:
@@ -470,6 +470,8 @@ class Evaluator(Remembering):
                 self.generics.with_arguments(instance, text, (path, scope), type_arguments)
                 for instance in values
             ]
+        if language.holds_pairs is not None and language.holds_pairs(text):
+            values = [value._replace(tag="map") if value.tag == "list" else value for value in values]
         return merge_values([tuple(values)])
 
     def named_by_type(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:

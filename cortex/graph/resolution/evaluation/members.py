@@ -24,7 +24,9 @@ from cortex.graph.resolution.types.partial_types import of_same_type
 from cortex.graph.resolution.types.supertypes import Supers, Supertypes
 
 #: tags of values without a type's members
-_NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
+_NO_TYPES = frozenset({"mod", "ext", "list", "map", "elem", "iter"})
+#: the member of C#'s dictionaries that holds their elements without keys
+_VALUES = "Values"
 #: members of every object of a script
 _OF_OBJECTS = frozenset(
     {"constructor", "hasOwnProperty", "toString", "valueOf", "isPrototypeOf", "toLocaleString"}
@@ -83,7 +85,9 @@ class Members(Remembering):
         if value.tag == "inst" and rules.type_arguments:
             if field_values := self._generics.field(value, name):
                 members = (*(member for member in members if member.tag == "def"), *field_values)
-            elif not members and (elements := self._generics.element(value)):
+            elif (
+                not members and not self._has_pairs(value.ref) and (elements := self._generics.element(value))
+            ):
                 return merge_values(self.attribute(_container_of(element), name) for element in elements)
         if rules.class_methods and value.tag != "super":
             # Without one of its kind the value is rather a class than an instance, or the reverse.
@@ -109,6 +113,15 @@ class Members(Remembering):
             )
             return merge_values(results, OVERLOADS_MAX)
         return members
+
+    def _has_pairs(self, ref: Ref) -> bool:
+        """Return True for a type that inherits from one of C#'s dictionaries."""
+        holds_pairs = self._project.language(ref[0]).holds_pairs
+        return holds_pairs is not None and any(
+            holds_pairs(f"{base.chain}{base.arguments}")
+            for type_ref in (ref, *self.supertypes.of(ref).types)
+            for base in self._project.definition(type_ref).bases
+        )
 
     def _is_computed(self, value: Value) -> bool:
         return value.tag == "def" and self._project.definition(value.ref).name.startswith(BY_MACRO)
@@ -145,6 +158,10 @@ class Members(Remembering):
                 if name == SECOND
                 else merge_values(self.attribute(element, name) for element in elements)
             )
+        if value.tag == "map":
+            if name != _VALUES:
+                return (EXTERNAL,)
+            return (value if value.depth > 1 else value._replace(tag="list"),)
         if value.tag == "list":
             if name in ITERATORS and self._project.home(value.path) == C_HOME:
                 return (value._replace(tag="iter"),)

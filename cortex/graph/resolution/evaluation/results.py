@@ -65,7 +65,7 @@ class Results(Remembering):
         if value.tag == "elem":
             inner = value.depth - 1
             return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
-        if value.tag in ("ext", "super", "list", "iter"):
+        if value.tag in ("ext", "super", "list", "map", "iter"):
             return (value,)
         if value.tag == "inst":
             return merge_values(self.called(callee) for callee in self.call_of(value) if callee.tag == "def")
@@ -243,9 +243,9 @@ class Results(Remembering):
         return self.element(value) if value.tag == "iter" else (value,)
 
     def element(self, value: Value) -> tuple[Value, ...]:
-        if value.tag in ("list", "iter"):
-            inner = value.depth - 1
-            return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
+        if value.tag in ("list", "map", "iter"):
+            inner, held = value.depth - 1, "map" if value.tag == "map" else "list"
+            return (value._replace(tag=held if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag == "def":
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]

@@ -16,14 +16,14 @@ OVERLOADS_MAX = 48
 
 class Value(NamedTuple):
     """A value: a definition (`def`), an instance (`inst`) of a type, a `super` of one, a `mod`ule
-    (`path` is its key), a container's `list` of instances, a getter of its `elem`ents, an
-    `iter`ator over it (C++), or an external value (`ext`).
+    (`path` is its key), a container's `list` of instances, a `map` of them whose own elements are
+    pairs (C#), a getter of its `elem`ents, an `iter`ator over it (C++), or an `ext`ernal value.
 
     `type_arguments` are the values of the type's parameters for an instance, if known
     (generics.py).
     """
 
-    tag: Literal["def", "inst", "super", "mod", "list", "elem", "iter", "ext"]
+    tag: Literal["def", "inst", "super", "mod", "list", "map", "elem", "iter", "ext"]
     path: str = ""
     at: int = -1
     depth: int = 0

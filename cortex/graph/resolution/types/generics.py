@@ -69,7 +69,7 @@ class Generics(Remembering):
         self, value: Value, text: str, place: tuple[str, int], type_arguments: TypeArguments
     ) -> Value:
         """Return an instance with the type arguments in the text of its type."""
-        if value.tag not in ("inst", "list") or value.type_arguments:
+        if value.tag not in ("inst", "list", "map") or value.type_arguments:
             return value
         definition = self._project.definition(value.ref)
         names = type_parameter_names(definition)

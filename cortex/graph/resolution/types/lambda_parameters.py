@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.facts import DEFAULT, MANY, Definition
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters, type_parameter_names
 from cortex.graph.resolution.types.function_types import stands_for
@@ -17,6 +17,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 #: a link for the parameter of an unnamed function: the numbers of the argument and of the
 #: parameter, and the count of parameters
 _LINK = re.compile(r"\(~(\d+)_(\d+)_(\d+)\)")
+_WORD = re.compile(r"\w+")
 #: (name, type arguments) of a library's function type → its parameters' types; None for others
 LibraryTypes = Callable[[str, Sequence[str]], Sequence[str] | None]
 
@@ -61,7 +62,7 @@ def passed_parameter(  # noqa: PLR0917 - the hook's arguments
         if parameters:
             text = parameters[0].type.removeprefix(MANY).removesuffix(DEFAULT).strip()
             outcomes.append(_parameter(evaluator, ref, text, (number, count), owners, place, library_types))
-    return next((values for values in outcomes if values), ())
+    return merge_values(outcomes)
 
 
 def _callees(evaluator: Evaluator, value: Value, definition: Definition) -> list[Ref]:
@@ -89,7 +90,11 @@ def _parameter(  # noqa: PLR0917
     number, count = parameter
     name, arguments = split_generic(text)
     type_arguments = generics.of_call(Value("def", *ref), owners, place)
-    types = library_types(name, arguments)
+    if _is_told_elsewhere(project.definition(ref), text):
+        return ()
+    instances = evaluator.declared(text, *ref, type_arguments)
+    is_own = any(instance.tag == "inst" for instance in instances)
+    types = library_types(name, arguments) if not is_own else None
     if types is not None:
         if (
             len(types) != count
@@ -98,7 +103,7 @@ def _parameter(  # noqa: PLR0917
         ):
             return ()
         return evaluator.declared(types[number], *ref, type_arguments)
-    for instance in evaluator.declared(text, *ref, type_arguments):
+    for instance in instances:
         method = (
             stands_for(project, evaluator, instance.ref)[1]
             if instance.tag == "inst" and project.definition(instance.ref).kind in TYPE_KINDS
@@ -113,6 +118,16 @@ def _parameter(  # noqa: PLR0917
             return ()
         return evaluator.declared(taken[number].type, *method, filled)
     return ()
+
+
+def _is_told_elsewhere(definition: Definition, text: str) -> bool:
+    """Return True if type `text` mentions a type parameter of a function that further parameters
+    mention: their arguments tell it, not its bound.
+    """
+    words = [word for parameter in definition.parameters for word in _WORD.findall(parameter.type)]
+    own = _WORD.findall(text)
+    names = {name.rpartition(" ")[2] for name in type_parameter_names(definition)}
+    return any(words.count(name) > own.count(name) for name in names.intersection(own))
 
 
 def _free(project: Project, ref: Ref) -> set[str]:

@@ -66,8 +66,8 @@ class Overloads:
         self._passed: dict[tuple[str, int, int], str] = {}
         #: bare name → the project's type of an argument, which the file may only name in full
         self._types: dict[str, Ref] = {}
-        #: the file of the function that is scored, which may name types that this file does not
-        self.callee_path = path
+        #: the function that is scored, whose scope may name types that this file does not
+        self.callee: Ref = (path, -1)
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Return those of `refs` that take the arguments after `skipped` parameters; the best if it
@@ -189,7 +189,7 @@ class Overloads:
 
         The total is below 0 for a variadic function.
         """
-        self.callee_path = ref[0]
+        self.callee = ref
         if self.rules.positional_arguments:
             return self._score_of_java(ref, argument_types)
         wanted = self._parameter_types(ref, argument_types, names)
@@ -308,7 +308,7 @@ class Overloads:
         """The fit of C#'s unnamed function for a parameter that is no known function type."""
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
-        own_type = self.project_type(wanted, self.callee_path)
+        own_type = self.project_type(wanted, self.callee)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
 
     def _widening_fit(self, wanted: str, actual: str) -> float | None:
@@ -319,12 +319,12 @@ class Overloads:
         distance = WIDENING.index(wanted) - WIDENING.index(actual)
         return 4.0 - 0.2 * distance if distance > 0 and wanted != "char" else None
 
-    def project_type(self, name: str, path: str = "") -> Ref | None:
-        """Return the project's type of that name in the scope of this file, or of `path` alone."""
-        for value in self.evaluator.evaluate(name, path or self.path, -1):
+    def project_type(self, name: str, scope: Ref | None = None) -> Ref | None:
+        """Return the project's type of that name in this file, or in `scope` alone."""
+        for value in self.evaluator.evaluate(name, *(scope or (self.path, -1))):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
-        return None if path else self._types.get(name)
+        return None if scope else self._types.get(name)
 
     def supertype_fit(self, wanted: str, actual: str) -> float | None:
         """Return the fit of a type for one of its supertypes; unknown ones may fit."""

@@ -25,11 +25,11 @@ BOXES = {
     "Integer": "int", "Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean",
     "Character": "char", "Byte": "byte", "Short": "short",
 }  # fmt: skip
-#: C#'s full names of its built-in types, with Java's names where both have the type
+#: C#'s full names of its built-in types, with Java's names where both have the type; without those
+#: that a project may give to its own types, `Single`
 SYSTEM_TYPES = {
     "Int16": "short", "Int32": "int", "Int64": "long", "UInt16": "ushort", "UInt32": "uint", "UInt64": "ulong",
-    "Byte": "byte", "SByte": "sbyte", "Boolean": "boolean", "Char": "char", "Single": "float", "Double": "double",
-    "Decimal": "decimal",
+    "SByte": "sbyte",
 }  # fmt: skip
 #: C#'s types that are no function types
 NO_FUNCTIONS = frozenset(
