@@ -86,6 +86,27 @@ CASES = {
             18: {"cut", "cut~2"},
         },
     ),
+    "arguments that a conversion makes temporary values": (
+        {
+            "a.cpp": (
+                "struct Disk {};\nstruct Fast : Disk {};\nstruct Url {\n  Url(const std::string &text) {}\n};\n"
+                "void add(const std::string &name) {}\nvoid add(std::string &&name) {}\nvoid num(const double &n) {}\nvoid num(double &&n) {}\n"
+                "void put(const Disk &disk) {}\nvoid put(Disk &&disk) {}\nvoid get(const Url &url) {}\nvoid get(Url &&url) {}\n"
+                "template <class T> struct List {\n  void push(const T &one) {}\n  void push(T &&one) {}\n};\n"
+                'void run(List<std::string> list) {\n  std::string name;\n  int n = 1;\n  double d = 2;\n  Fast fast;\n  add("x");\n  add(name);\n'
+                '  num(n);\n  num(d);\n  put(fast);\n  get(name);\n  list.push("x");\n}\n'
+            )
+        },
+        {
+            23: {"add~2"},
+            24: {"add"},
+            25: {"num~2"},
+            26: {"num"},
+            27: {"put"},
+            28: {"get~2"},
+            29: {"List.push", "List.push~2"},
+        },
+    ),
     "templates for constants, and for variables": (
         {
             "a.cpp": (
