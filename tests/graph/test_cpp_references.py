@@ -107,6 +107,36 @@ CASES = {
             29: {"List.push", "List.push~2"},
         },
     ),
+    "constants, wherever the qualifier is": (
+        {
+            "a.cpp": (
+                "struct Disk {};\nvoid cut(Disk &disk) {}\nvoid cut(const Disk &disk) {}\nvoid run(Disk own, std::vector<Disk> all) {\n  Disk const a;\n  Disk const &b = own;\n"
+                "  const static Disk c;\n  constexpr static Disk d{};\n  const volatile Disk e;\n  cut(a);\n  cut(b);\n  cut(c);\n  cut(d);\n  cut(e);\n"
+                "  for (Disk const &f : all) cut(f);\n  auto g = [](const Disk &h) { cut(h); };\n  try { } catch (const Disk &i) { cut(i); }\n"
+                "  Disk j;\n  auto k = [j]() { cut(j); };\n  auto l = [=]() { cut(j); };\n  auto m = [&]() { cut(j); };\n"
+                "  auto n = [=]() mutable { cut(j); };\n  auto o = [](Disk &h) { cut(h); };\n  auto p = [](auto &&q) { cut(q); };\n}\n"
+            )
+        },
+        {
+            **dict.fromkeys(range(10, 18), {"cut~2"}),
+            19: {"cut", "cut~2"},
+            20: {"cut", "cut~2"},
+            21: {"cut"},
+            22: {"cut"},
+            23: {"cut"},
+            24: {"cut", "cut~2"},
+        },
+    ),
+    "a pointer to a constant may change": (
+        {
+            "a.cpp": (
+                "struct App {\n  template <class T, enable_if_t<!std::is_const<T>::value, int> = 0> void add(std::string name, T &value) {}\n"
+                "  template <class T, enable_if_t<std::is_const<T>::value, int> = 0> void add(std::string name, T &text) {}\n};\n"
+                'void run(App &app) {\n  const char *a = "x";\n  char *const b = a;\n  const char c[] = "x";\n  app.add("a", a);\n  app.add("a", b);\n  app.add("a", c);\n}\n'
+            )
+        },
+        {9: {"App.add"}, 10: {"App.add~2"}, 11: {"App.add~2"}},
+    ),
     "templates for constants, and for variables": (
         {
             "a.cpp": (

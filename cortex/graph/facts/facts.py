@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 72
+FACTS_VERSION = 73
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -55,7 +55,7 @@ CALLED = "call"
 #: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name
 BRANCH = "branch"
 #: begin the flags with a type parameter that is constant, or is not; the first also a binding after
-#: that of a local constant (C++)
+#: that of a local constant, and alone one of a function that copies what is around it (C++)
 CONSTANT, VARYING = "const ", "mutable "
 #: begins the flag of a definition in one of several branches of a C++ condition: the condition and
 #: the number of the branch

@@ -98,23 +98,22 @@ def _kind_of_name(overloads: Overloads, name: str, reference: Reference) -> str:
     """Return the kind of a parameter or local variable; "" for other names."""
     definitions, scope = overloads.index.facts.definitions, reference.scope
     while True:
+        copies = overloads.index.meanings(scope, CONSTANT).at(reference.at).places
         for parameter in definitions[scope].parameters if scope >= 0 else ():
             if parameter.name == name:
-                return _VARIABLE if parameter.type.removesuffix(DEFAULT)[-1:] == "&" else _NAMED
+                is_variable = parameter.type.removesuffix(DEFAULT)[-1:] == "&" and not copies
+                return _VARIABLE if is_variable else _NAMED
         if scope >= 0 and definitions[scope].kind in TYPE_KINDS:
             return ""
         sites = overloads.index.meanings(scope, name).at(reference.at).places
         if sites and isinstance(sites[-1], Binding):
             marks = overloads.index.meanings(scope, CONSTANT + name).at(reference.at).places
-            is_constant = any(isinstance(mark, Binding) and mark.at == sites[-1].at for mark in marks)
-            is_typed = sites[-1].value[:1] == ":"
-            return (
-                _CONSTANT
-                if is_constant
-                else _VARIABLE
-                if is_typed and (scope >= 0 or sites[-1].until)
-                else _NAMED
-            )
+            if any(isinstance(mark, Binding) and mark.at == sites[-1].at for mark in marks):
+                return _CONSTANT
+            is_copied = any(isinstance(copy, Binding) and copy.at > sites[-1].at for copy in copies)
+            is_typed = sites[-1].value[:1] == ":" and not sites[-1].value.startswith((":auto", ":decltype"))
+            is_variable = is_typed and (scope >= 0 or sites[-1].until) and not is_copied
+            return _VARIABLE if is_variable else _NAMED
         if scope < 0:
             return ""
         scope = definitions[scope].parent
