@@ -66,6 +66,24 @@ CASES = {
         },
         {12: {"code", "code~2"}, 13: {"both|both~2"}},
     ),
+    "a long chain of branches, and a long head of a template": (
+        {
+            "a.cpp": (
+                "#if A\nint code(unsigned error = 0) { return 1; }\n#elif B\nint code(int error = 0) { return 2; }\n#endif\n"
+                "#if A\nint last(unsigned error = 0) { return 1; }\n"
+                + "#elif C\n"
+                * 9
+                + "int last(int error = 0) { return 2; }\n#endif\n"
+                "template <class T,"
+                + " \\\n"
+                * 2000
+                + "enable_if_t<!std::is_const<T>::value, int> = 0> void put(T &value) {}\n"
+                "template <class T, enable_if_t<std::is_const<T>::value, int> = 0> void put(T &value) {}\n"
+                "void run() {\n  code();\n  last();\n  int number = 1;\n  put(number);\n}\n"
+            )
+        },
+        {2022: {"code", "code~2"}, 2023: {"last|last~2"}, 2025: {"put"}},
+    ),
     "references to variables, constants and temporary values": (
         {
             "a.cpp": (
@@ -118,7 +136,7 @@ CASES = {
             )
         },
         {
-            **dict.fromkeys(range(10, 18), {"cut~2"}),
+            **{line: {"cut~2"} for line in range(10, 18)},
             19: {"cut", "cut~2"},
             20: {"cut", "cut~2"},
             21: {"cut"},

@@ -177,7 +177,7 @@ class _Resolver:
                     if chain[:1] != ":"
                 ]
                 if binds:  # copies of variables are constant
-                    stages.append(self.index.meanings(reference.scope, CONSTANT).at(reference.at).number)
+                    stages.append((self.index.meanings(reference.scope, CONSTANT).at(reference.at).number,))
                 passed = (key, reference.passed, *stages)
                 answer = answers.get(passed)
             if answer is None:

@@ -112,7 +112,7 @@ def _kind_of_name(overloads: Overloads, name: str, reference: Reference) -> str:
                 return _CONSTANT
             is_copied = any(isinstance(copy, Binding) and copy.at > sites[-1].at for copy in copies)
             is_typed = sites[-1].value[:1] == ":" and not sites[-1].value.startswith((":auto", ":decltype"))
-            is_variable = is_typed and (scope >= 0 or sites[-1].until) and not is_copied
+            is_variable = is_typed and (scope >= 0 or sites[-1].until > 0) and not is_copied
             return _VARIABLE if is_variable else _NAMED
         if scope < 0:
             return ""
