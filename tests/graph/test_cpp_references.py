@@ -35,6 +35,15 @@ CASES = {
             20: set(),
         },
     ),
+    "a long chain of name spaces that take the next one's names": (
+        {
+            "a.cpp": (
+                "".join(f"namespace n{at} {{ using namespace n{at + 1}; }}\n" for at in range(600))
+                + "namespace n600 { void wipe() {} }\nvoid run() {\n  n595::wipe();\n  n0::wipe();\n}\n"
+            )
+        },
+        {603: {"n600.wipe"}, 604: set()},
+    ),
     "operator->": (
         {
             "a.cpp": (

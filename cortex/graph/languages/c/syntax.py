@@ -84,7 +84,7 @@ def _constant_flags(template: Node) -> tuple[str, ...]:
     flags = dict[str, None]()
     for test in _CONSTANT_TEST.finditer(head):
         mark = VARYING if head[: test.start()].rstrip()[-1:] == "!" else CONSTANT
-        flags[mark + names.get(test[1], test[1])] = None
+        flags[f"{mark}{names.get(test[1], test[1])}"] = None
     return tuple(flags)
 
 
