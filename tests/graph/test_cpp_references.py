@@ -207,6 +207,22 @@ CASES = {
         },
         {3: {"include/shop/disk.hpp:Disk.save"}, 4: {"include/shop/disk.hpp:wipe"}},
     ),
+    "names beside a name space that a macro opens": (
+        {
+            "macros.hpp": "#define SHOP_BEGIN namespace shop {\n#define SHOP_END }\n",
+            "disk.hpp": '#include "macros.hpp"\nSHOP_BEGIN\nstruct Disk { void save() {} };\nSHOP_END\nvoid wipe() {}\nstruct Tape { void wind() {} };\n',
+            "inner.hpp": "namespace shop { void wipe() {} struct Tape { void wind() {} }; }\n",
+            "a.cpp": (
+                '#include "disk.hpp"\n#include "inner.hpp"\nvoid run(shop::Tape &tape) {\n'
+                "  shop::wipe();\n  tape.wind();\n  wipe();\n}\n"
+            ),
+        },
+        {
+            4: {"inner.hpp:shop.wipe"},
+            5: {"inner.hpp:shop.Tape.wind"},
+            6: {"disk.hpp:wipe"},
+        },
+    ),
     "names of the library, and constructors": (
         {
             "a.cpp": (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cortex.graph.facts.declared.builds import TESTS
-from cortex.graph.facts.facts import OBJECT, USING, Import
+from cortex.graph.facts.facts import OBJECT, SPACE, USING, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
@@ -130,8 +130,8 @@ class Exports(Remembering):
         project = self._project
         home = key.removeprefix("@")
         values = in_scope(self._project, home, scope, name, "")
-        if values:  # a copy in one header may define the macro that opens the name space itself
-            return (*values, *(v for v in self._in_opened_space(key, scope, name, hops) if v not in values))
+        if values:
+            return (*values, *self._copied_from(key, scope, name, values, hops))
         inner = f"{scope}.{name}" if scope else name
         if project.has_scope(home, inner) and f"{home}.{inner}" not in project.homes:
             return (Value("mod", f"{key}|{inner}"),)
@@ -164,6 +164,18 @@ class Exports(Remembering):
             return ()
         outer = self._from_scope(key, scope.rpartition(".")[0], name, hops)
         return tuple(value for value in outer if self._project.is_in_opened_space(value.path, scope))
+
+    def _copied_from(
+        self, key: str, scope: str, name: str, values: tuple[Value, ...], hops: int
+    ) -> list[Value]:
+        """Return what `values` copy from a C++ name space that a macro opens: a library's copy in
+        one header defines the macro itself, and no file of the library includes it.
+        """
+        openers = self._project.tops_of(C_HOME, SPACE + scope.rpartition(".")[2]) if scope else ()
+        copies = {value.path for value in values}.intersection(openers)
+        read_by = self._project.includes.files_read_by
+        opened = self._in_opened_space(key, scope, name, hops) if copies else ()
+        return [value for value in opened if value not in values and copies.isdisjoint(read_by(value.path))]
 
     def _used_in_scope(self, scope: str, name: str, hops: int) -> tuple[Value, ...]:
         """Return the values of a name that a name space of C++ takes from another."""
