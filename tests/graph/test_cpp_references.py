@@ -35,6 +35,15 @@ CASES = {
             20: set(),
         },
     ),
+    "a long chain of name spaces that take the next one's names": (
+        {
+            "a.cpp": (
+                "".join(f"namespace n{at} {{ using namespace n{at + 1}; }}\n" for at in range(600))
+                + "namespace n600 { void wipe() {} }\nvoid run() {\n  n595::wipe();\n  n0::wipe();\n}\n"
+            )
+        },
+        {603: {"n600.wipe"}, 604: set()},
+    ),
     "operator->": (
         {
             "a.cpp": (
@@ -66,6 +75,24 @@ CASES = {
         },
         {12: {"code", "code~2"}, 13: {"both|both~2"}},
     ),
+    "a long chain of branches, and a long head of a template": (
+        {
+            "a.cpp": (
+                "#if A\nint code(unsigned error = 0) { return 1; }\n#elif B\nint code(int error = 0) { return 2; }\n#endif\n"
+                "#if A\nint last(unsigned error = 0) { return 1; }\n"
+                + "#elif C\n"
+                * 9
+                + "int last(int error = 0) { return 2; }\n#endif\n"
+                "template <class T,"
+                + " \\\n"
+                * 2000
+                + "enable_if_t<!std::is_const<T>::value, int> = 0> void put(T &value) {}\n"
+                "template <class T, enable_if_t<std::is_const<T>::value, int> = 0> void put(T &value) {}\n"
+                "void run() {\n  code();\n  last();\n  int number = 1;\n  put(number);\n}\n"
+            )
+        },
+        {2022: {"code", "code~2"}, 2023: {"last|last~2"}, 2025: {"put"}},
+    ),
     "references to variables, constants and temporary values": (
         {
             "a.cpp": (
@@ -85,6 +112,57 @@ CASES = {
             17: {"cut~2", "Disk"},
             18: {"cut", "cut~2"},
         },
+    ),
+    "arguments that a conversion makes temporary values": (
+        {
+            "a.cpp": (
+                "struct Disk {};\nstruct Fast : Disk {};\nstruct Url {\n  Url(const std::string &text) {}\n};\n"
+                "void add(const std::string &name) {}\nvoid add(std::string &&name) {}\nvoid num(const double &n) {}\nvoid num(double &&n) {}\n"
+                "void put(const Disk &disk) {}\nvoid put(Disk &&disk) {}\nvoid get(const Url &url) {}\nvoid get(Url &&url) {}\n"
+                "template <class T> struct List {\n  void push(const T &one) {}\n  void push(T &&one) {}\n};\n"
+                'void run(List<std::string> list) {\n  std::string name;\n  int n = 1;\n  double d = 2;\n  Fast fast;\n  add("x");\n  add(name);\n'
+                '  num(n);\n  num(d);\n  put(fast);\n  get(name);\n  list.push("x");\n}\n'
+            )
+        },
+        {
+            23: {"add~2"},
+            24: {"add"},
+            25: {"num~2"},
+            26: {"num"},
+            27: {"put"},
+            28: {"get~2"},
+            29: {"List.push", "List.push~2"},
+        },
+    ),
+    "constants, wherever the qualifier is": (
+        {
+            "a.cpp": (
+                "struct Disk {};\nvoid cut(Disk &disk) {}\nvoid cut(const Disk &disk) {}\nvoid run(Disk own, std::vector<Disk> all) {\n  Disk const a;\n  Disk const &b = own;\n"
+                "  const static Disk c;\n  constexpr static Disk d{};\n  const volatile Disk e;\n  cut(a);\n  cut(b);\n  cut(c);\n  cut(d);\n  cut(e);\n"
+                "  for (Disk const &f : all) cut(f);\n  auto g = [](const Disk &h) { cut(h); };\n  try { } catch (const Disk &i) { cut(i); }\n"
+                "  Disk j;\n  auto k = [j]() { cut(j); };\n  auto l = [=]() { cut(j); };\n  auto m = [&]() { cut(j); };\n"
+                "  auto n = [=]() mutable { cut(j); };\n  auto o = [](Disk &h) { cut(h); };\n  auto p = [](auto &&q) { cut(q); };\n}\n"
+            )
+        },
+        {
+            **{line: {"cut~2"} for line in range(10, 18)},
+            19: {"cut", "cut~2"},
+            20: {"cut", "cut~2"},
+            21: {"cut"},
+            22: {"cut"},
+            23: {"cut"},
+            24: {"cut", "cut~2"},
+        },
+    ),
+    "a pointer to a constant may change": (
+        {
+            "a.cpp": (
+                "struct App {\n  template <class T, enable_if_t<!std::is_const<T>::value, int> = 0> void add(std::string name, T &value) {}\n"
+                "  template <class T, enable_if_t<std::is_const<T>::value, int> = 0> void add(std::string name, T &text) {}\n};\n"
+                'void run(App &app) {\n  const char *a = "x";\n  char *const b = a;\n  const char c[] = "x";\n  app.add("a", a);\n  app.add("a", b);\n  app.add("a", c);\n}\n'
+            )
+        },
+        {9: {"App.add"}, 10: {"App.add~2"}, 11: {"App.add~2"}},
     ),
     "templates for constants, and for variables": (
         {
@@ -128,6 +206,22 @@ CASES = {
             "tests/unit/a.cpp": "#include <shop/disk.hpp>\nvoid run(shop::Disk &disk) {\n  disk.save();\n  shop::wipe();\n}\n",
         },
         {3: {"include/shop/disk.hpp:Disk.save"}, 4: {"include/shop/disk.hpp:wipe"}},
+    ),
+    "names beside a name space that a macro opens": (
+        {
+            "macros.hpp": "#define SHOP_BEGIN namespace shop {\n#define SHOP_END }\n",
+            "disk.hpp": '#include "macros.hpp"\nSHOP_BEGIN\nstruct Disk { void save() {} };\nSHOP_END\nvoid wipe() {}\nstruct Tape { void wind() {} };\n',
+            "inner.hpp": "namespace shop { void wipe() {} struct Tape { void wind() {} }; }\n",
+            "a.cpp": (
+                '#include "disk.hpp"\n#include "inner.hpp"\nvoid run(shop::Tape &tape) {\n'
+                "  shop::wipe();\n  tape.wind();\n  wipe();\n}\n"
+            ),
+        },
+        {
+            4: {"inner.hpp:shop.wipe"},
+            5: {"inner.hpp:shop.Tape.wind"},
+            6: {"disk.hpp:wipe"},
+        },
     ),
     "names of the library, and constructors": (
         {

@@ -315,6 +315,42 @@ def test_an_added_index_signature_concerns_calls_through_its_type(member):
     assert project.update({"a.ts": facts("a.ts", text)}) == {"a.ts", "b.ts", "c.ts"}
 
 
+#: subject → (path → text, the path of the edit, the text before and after it)
+CONVERSIONS = {
+    "a constructor takes another type": (
+        {
+            "p.hpp": "struct Path { Path(const char *s) {} };\n",
+            "n.hpp": "struct Num { Num(int s) {} };\n",
+            "f.hpp": '#include "p.hpp"\n#include "n.hpp"\nvoid f(Path p) {}\nvoid f(Num n) {}\n',
+            "a.cpp": '#include "f.hpp"\nvoid run() { f("x"); }\n',
+        },
+        ("n.hpp", "int s", "const char *s"),
+    ),
+    "a name stands for another type": (
+        {
+            "p.hpp": "typedef std::string text;\n",
+            "f.hpp": '#include "p.hpp"\nstruct Disk {};\nvoid f(text p) {}\nvoid f(Disk n) {}\n',
+            "a.cpp": '#include "f.hpp"\nvoid run() { f("x"); }\n',
+        },
+        ("p.hpp", "std::string", "int"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CONVERSIONS)
+def test_another_conversion_concerns_calls_of_what_takes_the_type(what, tmp_path):
+    texts, (name, old, new) = CONVERSIONS[what]
+    config = Config(root=tmp_path / "tree")
+    config.root.mkdir()
+    for path, text in texts.items():
+        (config.root / path).write_text(text)
+    store = GraphStore(config)
+    store.update(entries(config.root), {})
+    (config.root / name).write_text(texts[name].replace(old, new))
+    store.update(entries(config.root), {})
+    assert graph(config) == fresh(config, tmp_path / "fresh")
+
+
 def test_a_reopened_type_lists_methods_that_another_file_adds():
     inside = "class Shop\n  def save(a)\n    a\n  end\nend\n"
     project = Project(LANGUAGES)

@@ -55,7 +55,7 @@ CALLED = "call"
 #: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name
 BRANCH = "branch"
 #: begin the flags with a type parameter that is constant, or is not; the first also a binding after
-#: that of a local constant (C++)
+#: that of a local constant, and alone one of a function that copies what is around it (C++)
 CONSTANT, VARYING = "const ", "mutable "
 #: begins the flag of a definition in one of several branches of a C++ condition: the condition and
 #: the number of the branch

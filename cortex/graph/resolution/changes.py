@@ -13,6 +13,7 @@ from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.public_names import derived_names, public_surface
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
 from cortex.graph.resolution.modules.includes import C_HOME, Includes
+from cortex.terms.kinds import TYPE_KINDS
 
 #: words that are searched one by one; above that each file's words are split
 WORDS_SEARCHED_MAX = 12
@@ -59,6 +60,7 @@ class Change:
         self._passed_on = {path: _passed_on(files, path) for path in _changed_barrels(files, changes)}
         self._included = _included_members(files, changes)
         self._function_types = _function_types(files, changes)
+        self._conversions = _conversions(files, changes)
         #: whether files are added or removed
         self.moved = moved
 
@@ -82,7 +84,9 @@ class Change:
         for path, names in self._passed_on.items():
             touched |= names ^ _passed_on(files, path)
         touched |= {name for *_, name in self._included ^ _included_members(files, changes)}
-        touched |= _takers(files, touched & (self._function_types | _function_types(files, changes)))
+        takes = touched & (self._function_types | _function_types(files, changes))
+        takes |= {name for name, *_ in self._conversions ^ _conversions(files, changes)}
+        touched |= _takers(files, takes)
         for path, packed in changes.items():
             for key in _surface(files, head_of(packed)) if packed is not None else ():
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
@@ -183,6 +187,25 @@ def _function_types(files: Files, paths: Iterable[str]) -> set[str]:
             names |= {definition.name for definition in definitions if definition.kind == "type"}
             names |= {entry.scope.rpartition(".")[2] for entry in definitions if entry.name == method}
     return names
+
+
+def _conversions(files: Files, paths: Iterable[str]) -> set[tuple[str, ...]]:
+    """Return (type, kind, types …) of what makes a value of a type from another: constructors and
+    bases of C++, other names of types there, and operators of C#.
+    """
+    found = set[tuple[str, ...]]()
+    for path in paths:
+        if path in files.packed and files.rules(path).overloads:
+            makes = files.rules(path).summed_fits
+            for definition in files.index(path).facts.definitions:
+                name, kind = definition.name, definition.kind
+                if name.startswith("operator ") or (
+                    makes and (kind in TYPE_KINDS or definition.is_constructor)
+                ):
+                    types = [parameter.type for parameter in definition.parameters]
+                    bases = (base.chain for base in definition.bases)
+                    found.add((name.removeprefix("operator "), kind, definition.returns, *types, *bases))
+    return found
 
 
 def _takers(files: Files, types: set[str]) -> set[str]:

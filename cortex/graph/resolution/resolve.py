@@ -14,7 +14,15 @@ import msgspec
 
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.facts import ALIAS, LITERAL_ARGUMENT, OPERATOR, PROPERTY, Definition, Reference
+from cortex.graph.facts.facts import (
+    ALIAS,
+    CONSTANT,
+    LITERAL_ARGUMENT,
+    OPERATOR,
+    PROPERTY,
+    Definition,
+    Reference,
+)
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.calling.calls import ROOT_NAME, Calls
 from cortex.graph.resolution.calling.fixtures import fixture_of
@@ -147,6 +155,7 @@ class _Resolver:
         The place matters only if a binding of a name in between changes the stage.
         """
         answers: dict[tuple[object, ...], tuple[int, list[Edge], str]] = {}
+        binds = self.project.language(self.path).bind_references is not None
         for reference in self._references:
             if not self._may_lead(reference):
                 continue
@@ -167,6 +176,8 @@ class _Resolver:
                     for chain in map(strip_name, reference.passed)
                     if chain[:1] != ":"
                 ]
+                if binds:  # copies of variables are constant
+                    stages.append((self.index.meanings(reference.scope, CONSTANT).at(reference.at).number,))
                 passed = (key, reference.passed, *stages)
                 answer = answers.get(passed)
             if answer is None:

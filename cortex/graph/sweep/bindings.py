@@ -33,6 +33,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: node types of fields that are bound under their plain name
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
+#: qualifiers of a constant
+_CONSTANT = (b"const", b"constexpr")
 
 
 def bind_all(sweep: Sweep, captures: Captures) -> None:
@@ -55,8 +57,8 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
             sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
             if sweep.syntax.pointers and _may_be_pointer(sweep, node, captures):
                 sweep.add_binding(POINTER + name, value, node)
-            if sweep.syntax.constants and _is_local_constant(sweep, captures):
-                sweep.add_binding(CONSTANT + name, UNKNOWN, node)
+            if sweep.syntax.constants:
+                bind_constant(sweep, name, node, captures.get("bind.type"))
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
 
@@ -75,12 +77,27 @@ def _may_be_pointer(sweep: Sweep, node: Node, captures: Captures) -> bool:
     return not is_plain and declared[0].type != "primitive_type"
 
 
-def _is_local_constant(sweep: Sweep, captures: Captures) -> bool:
-    """Return True for `const Disk disk;` in a function."""
-    declared, frame = captures.get("bind.type"), sweep.stack[-1]
-    is_local = frame.block or frame.kind in CALLABLE_KINDS
-    before = declared[0].prev_sibling if declared is not None and is_local else None
-    return before is not None and before.type == "type_qualifier" and before.text != b"volatile"
+def bind_constant(sweep: Sweep, name: str, node: Node, types: list[Node] | None) -> None:
+    """Mark C++'s `const Disk disk` in a function; `const char *text` may change."""
+    frame, declaration = sweep.stack[-1], types[0].parent if types else None
+    if declaration is None or not (frame.block or frame.kind in CALLABLE_KINDS):
+        return
+    around = node.parent
+    while around is not None and around.type != "pointer_declarator" and around.id != declaration.id:
+        around = around.parent
+    if around is not None and any(child.text in _CONSTANT for child in around.children if child.is_named):
+        sweep.add_binding(CONSTANT + name, UNKNOWN, node)
+
+
+def bind_copies(sweep: Sweep, function: Node) -> None:
+    """Mark the body of C++'s `[=] { … }`: what it copies is constant in it."""
+    captured, head = (function.child_by_field_name(field) for field in ("captures", "declarator"))
+    names = (
+        [name.strip() for name in text_of(captured).strip("[]").split(",")] if captured is not None else []
+    )
+    is_copied = any(name and name[0] != "&" and name != "this" for name in names)
+    if is_copied and (head is None or b"mutable" not in (head.text or b"")):
+        sweep.add_binding_between(CONSTANT, UNKNOWN, *function.byte_range)
 
 
 def _bound_name(sweep: Sweep, node: Node) -> str | None:

@@ -122,6 +122,8 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
                 script.define_wrapped(sweep, node)
             else:
                 scopes.enter_block(sweep, node)
+                if node.type == "lambda_expression" and sweep.syntax.constants:
+                    bindings.bind_copies(sweep, node)
         case "def" | "container":
             definitions.define(sweep, kind or group, node, captures)
         case "operator":

@@ -17,6 +17,7 @@ from cortex.graph.facts.expressions.chains import (
     type_text,
 )
 from cortex.graph.facts.facts import YIELDING, Parameter
+from cortex.graph.sweep.bindings import bind_constant
 from cortex.graph.sweep.frames import OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS
@@ -46,6 +47,8 @@ def read_parameter(sweep: Sweep, captures: Captures) -> None:
         if value == UNKNOWN and sweep.is_script:
             value = callback_parameter(node, sweep.syntax)
         sweep.add_binding(text_of(node), value, node)
+        if owner is None and sweep.syntax.constants:
+            bind_constant(sweep, text_of(node), node, types)
         if "field" in captures:
             self_name = next(iter(sweep.rules.self_names))
             sweep.add_binding(f"{self_name}.{text_of(node).lstrip('$')}", value, node)

@@ -46,13 +46,16 @@ _REFERENCES = frozenset({"reference_declarator", "abstract_reference_declarator"
 #: a type parameter that has to be constant, or must not be: `!std::is_const<T>::value`; another
 #: name for one, `typename Written = T`
 _CONSTANT_TEST = re.compile(
-    r"(!?)\s*(?:std::)?\bis_const(?:_v)?<\s*(?:typename\s+)?(?:(?:std::)?remove_reference(?:_t)?<\s*)?(\w+)"
+    r"\b(?:std::)?is_const(?:_v)?<\s*(?:typename\s+)?(?:(?:std::)?remove_reference(?:_t)?<\s*)?(\w+)"
 )
 _RENAMED = re.compile(r"(?:typename|class)\s+(\w+)\s*=\s*(\w+)\s*[,>]")
-#: branches of the preprocessor, and those after the first; characters of a condition
+#: characters of a template's head, the parameters, in which tests are looked for
+HEAD_MAX = 4000
+#: branches of the preprocessor, and those after the first; characters of a condition, and its
+#: branches that are told apart (each is a node inside the one before)
 _OTHER_BRANCHES = frozenset({"preproc_else", "preproc_elif", "preproc_elifdef"})
 _BRANCHES = _OTHER_BRANCHES | {"preproc_if", "preproc_ifdef"}
-CONDITION_MAX = 80
+CONDITION_MAX, BRANCHES_MAX = 80, 8
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
@@ -75,17 +78,24 @@ def _constant_flags(template: Node) -> tuple[str, ...]:
     """Return a flag for each type parameter that has to be constant, or must not be."""
     parameters = template.child_by_field_name("parameters")
     head = text_of(parameters) if parameters is not None else ""
-    if "is_const" not in head:
+    if "is_const" not in head or len(head) > HEAD_MAX:
         return ()
     names = dict(_RENAMED.findall(head))
-    tests = dict.fromkeys((mark, names.get(name, name)) for mark, name in _CONSTANT_TEST.findall(head))
-    return tuple((VARYING if mark else CONSTANT) + name for mark, name in tests)
+    flags = dict[str, None]()
+    for test in _CONSTANT_TEST.finditer(head):
+        mark = VARYING if head[: test.start()].rstrip()[-1:] == "!" else CONSTANT
+        flags[f"{mark}{names.get(test[1], test[1])}"] = None
+    return tuple(flags)
 
 
 def _branch_flag(branch: Node) -> tuple[str, ...]:
-    """Return the condition and the number of a branch; () for a condition's only branch."""
+    """Return the condition and the number of a branch; () for a condition's only branch, and for
+    those after `BRANCHES_MAX`.
+    """
     number, condition = 0, branch
     while condition.type in _OTHER_BRANCHES and condition.parent is not None:
+        if number == BRANCHES_MAX:
+            return ()
         number, condition = number + 1, condition.parent
     if not number and condition.child_by_field_name("alternative") is None:
         return ()

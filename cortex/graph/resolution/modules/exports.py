@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cortex.graph.facts.declared.builds import TESTS
-from cortex.graph.facts.facts import OBJECT, USING, Import
+from cortex.graph.facts.facts import OBJECT, SPACE, USING, Import
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
@@ -88,7 +88,7 @@ class Exports(Remembering):
         project = self._project
         key, bar, scope = key.partition("|")
         if bar:
-            return self._from_scope(key, scope, name)
+            return self._from_scope(key, scope, name, hops)
         if key.endswith("/"):
             return self._from_folder(key, name)
         if key not in project.files:
@@ -125,13 +125,13 @@ class Exports(Remembering):
         beyond, _ = self._names.beyond(name, path, ANYWHERE)
         return beyond or (self._names.local(name, path, -1, ANYWHERE) or ((),))[0]
 
-    def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
+    def _from_scope(self, key: str, scope: str, name: str, hops: int) -> tuple[Value, ...]:
         """Return a name of `@package|scope` or `file|scope`."""
         project = self._project
         home = key.removeprefix("@")
         values = in_scope(self._project, home, scope, name, "")
-        if values:  # a copy in one header may define the macro that opens the name space itself
-            return (*values, *(v for v in self._in_opened_space(key, scope, name) if v not in values))
+        if values:
+            return (*values, *self._copied_from(key, scope, name, values, hops))
         inner = f"{scope}.{name}" if scope else name
         if project.has_scope(home, inner) and f"{home}.{inner}" not in project.homes:
             return (Value("mod", f"{key}|{inner}"),)
@@ -152,20 +152,32 @@ class Exports(Remembering):
                 return values
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
-        if scope and home == C_HOME and (used := self._used_in_scope(scope, name)):
+        if scope and home == C_HOME and (used := self._used_in_scope(scope, name, hops)):
             return used
         if project.is_opened_by_macro(home, name):
             return (Value("mod", f"{key}|{inner}"),)
-        return self._in_opened_space(key, scope, name)
+        return self._in_opened_space(key, scope, name, hops)
 
-    def _in_opened_space(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
+    def _in_opened_space(self, key: str, scope: str, name: str, hops: int) -> tuple[Value, ...]:
         """Return a name of a C++ name space that a macro opens: it is in the scope around it."""
         if not scope or not self._project.is_opened_by_macro(key.removeprefix("@"), scope):
             return ()
-        outer = self._from_scope(key, scope.rpartition(".")[0], name)
+        outer = self._from_scope(key, scope.rpartition(".")[0], name, hops)
         return tuple(value for value in outer if self._project.is_in_opened_space(value.path, scope))
 
-    def _used_in_scope(self, scope: str, name: str) -> tuple[Value, ...]:
+    def _copied_from(
+        self, key: str, scope: str, name: str, values: tuple[Value, ...], hops: int
+    ) -> list[Value]:
+        """Return what `values` copy from a C++ name space that a macro opens: a library's copy in
+        one header defines the macro itself, and no file of the library includes it.
+        """
+        openers = self._project.tops_of(C_HOME, SPACE + scope.rpartition(".")[2]) if scope else ()
+        copies = {value.path for value in values}.intersection(openers)
+        read_by = self._project.includes.files_read_by
+        opened = self._in_opened_space(key, scope, name, hops) if copies else ()
+        return [value for value in opened if value not in values and copies.isdisjoint(read_by(value.path))]
+
+    def _used_in_scope(self, scope: str, name: str, hops: int) -> tuple[Value, ...]:
         """Return the values of a name that a name space of C++ takes from another."""
         for path in self._project.tops_of(C_HOME, USING + scope):
             for binding in self._project.index(path).top_bindings[-1, USING + scope]:
@@ -173,7 +185,7 @@ class Exports(Remembering):
                 space = (
                     find_name_space(self._project, C_HOME, scope, module) if member in ("*", name) else None
                 )
-                if space is not None and (values := self.exported(space.path, name)):
+                if space is not None and (values := self.exported(space.path, name, hops + 1)):
                     return values
         return ()
 
