@@ -244,8 +244,9 @@ class Results(Remembering):
 
     def element(self, value: Value) -> tuple[Value, ...]:
         if value.tag in ("list", "map", "iter"):
-            inner, held = value.depth - 1, "map" if value.tag == "map" else "list"
-            return (value._replace(tag=held if inner > 0 else "inst", depth=max(0, inner)),)
+            if value.depth <= 1:
+                return (value._replace(tag="inst", depth=0),)
+            return (value._replace(tag="map" if value.tag == "map" else "list", depth=value.depth - 1),)
         if value.tag == "def":
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
