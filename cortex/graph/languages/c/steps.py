@@ -281,7 +281,9 @@ def _may_construct(overloads: Overloads, wanted: str, actual: str) -> bool:
         (first,) = parameter_types(overloads, ref, constructor.parameters[:1], ("",))
         is_copy = first in ("", wanted)
         is_convertible = first.rstrip("*") == FREE_TYPE or is_many(constructor.parameters[0])
-        if is_convertible or (not is_copy and cpp_fit(first, actual) is not None and _may_be(overloads, first)):
+        if is_convertible or (
+            not is_copy and cpp_fit(first, actual) is not None and _may_be(overloads, first)
+        ):
             return True
     return False
 
