@@ -193,7 +193,7 @@ def _conversions(files: Files, paths: Iterable[str]) -> set[tuple[str, ...]]:
     """Return (type, kind, types …) of what makes a value of a type from another: constructors and
     bases of C++, other names of types there, and operators of C#.
     """
-    found = set[tuple[str, ...]]()
+    conversions = set[tuple[str, ...]]()
     for path in paths:
         if path in files.packed and files.rules(path).overloads:
             makes = files.rules(path).summed_fits
@@ -204,8 +204,10 @@ def _conversions(files: Files, paths: Iterable[str]) -> set[tuple[str, ...]]:
                 ):
                     types = [parameter.type for parameter in definition.parameters]
                     bases = (base.chain for base in definition.bases)
-                    found.add((name.removeprefix("operator "), kind, definition.returns, *types, *bases))
-    return found
+                    conversions.add(
+                        (name.removeprefix("operator "), kind, definition.returns, *types, *bases)
+                    )
+    return conversions
 
 
 def _takers(files: Files, types: set[str]) -> set[str]:

@@ -280,10 +280,8 @@ def _may_construct(overloads: Overloads, wanted: str, actual: str) -> bool:
             continue
         (first,) = parameter_types(overloads, ref, constructor.parameters[:1], ("",))
         is_copy = first in ("", wanted)
-        is_convertible = first.rstrip("*") == FREE_TYPE or is_many(constructor.parameters[0])
-        if is_convertible or (
-            not is_copy and cpp_fit(first, actual) is not None and _may_be(overloads, first)
-        ):
+        takes_any = first.rstrip("*") == FREE_TYPE or is_many(constructor.parameters[0])
+        if takes_any or (not is_copy and cpp_fit(first, actual) is not None and _may_be(overloads, first)):
             return True
     return False
 
