@@ -244,9 +244,10 @@ class Results(Remembering):
 
     def element(self, value: Value) -> tuple[Value, ...]:
         if value.tag in ("list", "map", "iter"):
-            if value.depth <= 1:
-                return (value._replace(tag="inst", depth=0),)
-            return (value._replace(tag="map" if value.tag == "map" else "list", depth=value.depth - 1),)
+            inner = value.depth - 1
+            if value.tag == "map" and inner > 0:
+                return (value._replace(depth=inner),)
+            return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag == "def":
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]

@@ -125,9 +125,9 @@ def _is_told_elsewhere(definition: Definition, text: str) -> bool:
     mention: their arguments tell it, not its bound.
     """
     words = [word for parameter in definition.parameters for word in _WORD.findall(parameter.type)]
-    own = _WORD.findall(text)
+    mentioned = _WORD.findall(text)
     names = {name.rpartition(" ")[2] for name in type_parameter_names(definition)}
-    return any(words.count(name) > own.count(name) for name in names.intersection(own))
+    return any(words.count(name) > mentioned.count(name) for name in names.intersection(mentioned))
 
 
 def _free(project: Project, ref: Ref) -> set[str]:
