@@ -176,10 +176,10 @@ class Overloads:
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str], reference: Reference
     ) -> tuple[float, float] | None:
         """Return `_score`, with the fit of C++'s references; None if one cannot bind."""
-        score, bind = self._score(ref, argument_types, names), self.language.bind_references
-        if score is None or bind is None:
+        score, fit_of = self._score(ref, argument_types, names), self.language.bind_references
+        if score is None or fit_of is None:
             return score
-        bound = bind(self, ref, reference)
+        bound = fit_of(self, ref, reference)
         return None if bound is None else (score[0], score[1] + bound)
 
     def _score(
