@@ -70,7 +70,10 @@ def test_bulk_calls_say_how_many_and_which_were_not_there(window, related):
     assert window.ask("get_observation", id=ids[0])["superseded_by"] == related[2]
     assert window.ask("bulk_delete_observations", ids=ids[1:])["deleted"] == 2
     assert window.ask("get_observation", id=ids[1])["state"] == "deleted"
-    assert titles(window.ask("search", query="race retry queue")) == []
+    # another note has "Retry-After"
+    assert set(titles(window.ask("search", query="race retry queue"))) <= {
+        "The payment provider allows twenty calls a second"
+    }
     window.ask("memory_undo")
     assert "Fixed a race in the retry queue" in titles(window.ask("search", query="race retry queue"))
     for refused in ([], ["1"] * 1_001):

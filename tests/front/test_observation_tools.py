@@ -18,13 +18,13 @@ from tests.shop import BEGIN, DAY_MS, record, titles
 
 @pytest.mark.usefixtures("shop")
 def test_a_search_keeps_the_order_of_its_scores_which_are_not_0(window):
-    rows = window.ask("search", query="retries back off with jitter")["results"]
+    rows = window.ask("search", query="race in the retry queue")["results"]
     scores = [row["score"] for row in rows]
-    assert rows[0]["title"] == "Retries use back-off with jitter"
+    assert rows[0]["title"] == "Fixed a race in the retry queue"
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
     assert [row["id"] for row in rows] == [
-        row["number"] for row in window.ask("memory_search", query="retries back off with jitter")["results"]
+        row["number"] for row in window.ask("memory_search", query="race in the retry queue")["results"]
     ]
     retry_rows = window.ask("search", query="how do we retry")["results"]
     scores, ids = [row["score"] for row in retry_rows], [row["id"] for row in retry_rows]
