@@ -190,23 +190,17 @@ def _function_types(files: Files, paths: Iterable[str]) -> set[str]:
 
 
 def _conversions(files: Files, paths: Iterable[str]) -> set[tuple[str, ...]]:
-    """Return (type, kind, types …) of what makes a value of a type from another: constructors and
-    bases of C++, other names of types there, and operators of C#.
+    """Return (type, kind, types …) of what makes a value of a type from another in C++:
+    constructors, bases, and other names of types.
     """
     conversions = set[tuple[str, ...]]()
     for path in paths:
-        if path in files.packed and files.rules(path).overloads:
-            makes = files.rules(path).summed_fits
+        if path in files.packed and files.rules(path).declared_defaults:
             for definition in files.index(path).facts.definitions:
-                name, kind = definition.name, definition.kind
-                if name.startswith("operator ") or (
-                    makes and (kind in TYPE_KINDS or definition.is_constructor)
-                ):
+                if definition.kind in TYPE_KINDS or definition.is_constructor:
                     types = [parameter.type for parameter in definition.parameters]
                     bases = (base.chain for base in definition.bases)
-                    conversions.add(
-                        (name.removeprefix("operator "), kind, definition.returns, *types, *bases)
-                    )
+                    conversions.add((definition.name, definition.kind, definition.returns, *types, *bases))
     return conversions
 
 
