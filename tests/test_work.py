@@ -524,7 +524,8 @@ def test_a_first_index_looks_at_each_file_a_bounded_number_of_times(tmp_path, mo
     for number in (LONG_FILES, 3 * LONG_FILES):
         with monkeypatch.context() as counted:
             looked = files_looked_at(tmp_path / str(number), counted, number)
-        assert looked <= 100 * number, (number, looked)
+        # publishing at each 1/32 of growth gives 96 a file, after each file 300 and 900
+        assert looked <= 150 * number, (number, looked)
 
 
 def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, monkeypatch):

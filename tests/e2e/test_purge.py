@@ -86,7 +86,7 @@ def test_everything_goes_and_notes_go_only_when_they_are_named(person):
 
     listed = person.run("purge", code=EXIT_NOTHING)
     assert "Nothing is removed" in listed
-    assert person.left() == before
+    assert set(before) <= set(person.left())  # the memory's worker may write its vectors later
     for name in (".cache/cortex/projects", ".config/cortex", ".codex/config.toml", ".claude/settings.json"):
         assert str(person.home / name) in listed
     assert re.search(rf"stays  {person.home}/\.cortex/default", listed)
