@@ -4,6 +4,7 @@ a topic, puts a newer note before the value that it ends, and is silent on subje
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -302,6 +303,19 @@ def test_the_answer_says_which_row_may_be_outdated_with_the_day_of_the_newer(lib
     rows = library.recall("Where do couriers log hours?")
     text = render("cortex_recall", {"results": fence_rows(rows)})
     assert f"{old['number']} may be outdated: {new['number']} is newer, of 2026-" in text
+
+
+def test_notes_of_the_last_day_show_an_agent_their_seconds_and_older_ones_the_day():
+    now = datetime.now(UTC)
+    moments = [now - timedelta(seconds=5), now, now - timedelta(days=40)]
+    rows = [
+        {"number": at + 1, "title": f"t{at}", "kind": "fact", "created_at": moment.isoformat()}
+        for at, moment in enumerate(moments)
+    ]
+    text = render("cortex_recall", {"results": rows})
+    assert moments[0].strftime("%Y-%m-%d %H:%M:%S") in text
+    assert moments[1].strftime("%Y-%m-%d %H:%M:%S") in text
+    assert text.endswith(f"{moments[2]:%Y-%m-%d}")
 
 
 # Suggestions

@@ -14,12 +14,13 @@ from cortex.front.tools.memory.fence import unfenced, unmarked
 OPERATION_WORDS = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 #: lines, and characters of each, of a body in a list for a person
 LINES, LINE_CHARS = 3, 110
+DAY_S = 86_400
 #: (seconds from which a span uses this unit, the unit's seconds, its name)
 _SPANS = (
     (365 * 86_400, 365 * 86_400, "year"),
     (60 * 86_400, 30 * 86_400, "month"),
     (14 * 86_400, 7 * 86_400, "week"),
-    (86_400, 86_400, "day"),
+    (DAY_S, DAY_S, "day"),
     (3_600, 3_600, "hour"),
     (60, 60, "minute"),
 )
@@ -64,7 +65,7 @@ def draw_row(page: Page, row: Answer, margin: str = "") -> None:
 
 def note_newer(page: Page, rows: Collection[Answer]) -> None:
     """Say which of the notes of an answer another one of it may outdate, or does."""
-    days = {row["number"]: row["created_at"][:10] for row in rows if "number" in row}
+    days = {row["number"]: _when(row["created_at"]) for row in rows if "number" in row}
     for row in rows:
         for older in row.get("may_disagree", ()):
             page.note(f"{older} may be outdated: {row['number']} is newer, of {days[row['number']]}.")
@@ -72,12 +73,18 @@ def note_newer(page: Page, rows: Collection[Answer]) -> None:
             page.note(f"{row['number']} is outdated: {newer} is newer, of {days[newer]}.")
 
 
+def _when(moment: str) -> str:
+    """The day of an ISO 8601 moment, of the last day the second, too: of two notes one is newer."""
+    age = time.time() - datetime.fromisoformat(moment).timestamp()
+    return moment[:19].replace("T", " ") if 0 <= age < DAY_S else moment[:10]
+
+
 def _details(page: Page, row: Answer) -> list[str]:
     metadata = row.get("metadata") or {}
     kind = row.get("obs_type") or row.get("kind") or metadata.get("obs_type") or row.get("type", "")
     details = [kind]
     if moment := row.get("at") or row.get("created_at"):
-        details.append(say_ago(moment, time.time()) if page.for_person else moment[:10])
+        details.append(say_ago(moment, time.time()) if page.for_person else _when(moment))
     if row.get("trust") and not page.for_person:
         details.append(f"trust {row['trust']}")
     details += [state] if (state := row.get("state", "active")) != "active" else []
