@@ -35,6 +35,8 @@ HEAD_CHARS, TAIL_CHARS, LINE_CHARS_MAX = 24_000, 8_000, 600
 PROSE_WORDS_MAX = 40
 #: places, names, messages and quoted texts that are used, at most
 PLACES_MAX, NAMES_MAX, MESSAGES_MAX, QUOTES_MAX = 12, 6, 3, 4
+#: words of a question that may be a literal of the code as a whole
+LITERAL_WORDS_MAX = 24
 #: score of a cited file by its rank: the first ones; any later one
 _CITED, _CITED_LATER = (1.0, 0.6, 0.45, 0.4, 0.35), 0.3
 #: score of the first name's definition, as a share of a query for the name alone; and most chunks
@@ -59,6 +61,10 @@ _CODE = re.compile(
     r"|[A-Za-z]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)(?![\w/])"
 )
 _MARKED = re.compile(r"`([\w.:#>()-]{2,120})`|(?<![\w.:])([A-Za-z_][\w.:]*\(\))")
+#: what a program puts before a message: `ValueError: `, `Error: `, `thread 'main' panicked at `
+_BEFORE_MESSAGE = re.compile(
+    r"\W*(?:[\w.$\\]*(?:error|exception|warning|failure|panic|fatal)\b[^:\n]{0,20}:\s*)+", re.IGNORECASE
+)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _URL = re.compile(r"\bhttps?://\S+")
 _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|\d[\d.,:T+-]*)\b")
@@ -108,6 +114,18 @@ def read_question(question: str) -> Reading:
     ]
     query = " ".join(" ".join(filter(None, parts)).split())
     return Reading(query or question, places, tuple((names + identifiers)[:NAMES_MAX]))
+
+
+def literal_texts(question: str) -> list[str]:
+    """Return the texts of a question that may be in the code word for word: error messages without
+    what precedes them, quoted texts, and a short question as a whole.
+    """
+    text = _bound_length(question)
+    messages = _error_messages(text)[:MESSAGES_MAX]
+    if "\n" not in text.strip() and len(tokens.words(text)) <= LITERAL_WORDS_MAX:
+        messages.append(text)
+    messages = [_BEFORE_MESSAGE.sub("", message, count=1) for message in messages]
+    return list(dict.fromkeys((*_quoted_texts(text)[:QUOTES_MAX], *messages)))
 
 
 def cite(places: Sequence[Place], located: Located) -> Signals | None:

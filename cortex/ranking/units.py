@@ -47,6 +47,7 @@ LENGTH_SCALE = 5.0
 LOOSE_KINDS = ("", "section")
 #: units with a named symbol, above which the name is too common to count
 SAME_NAME_MAX = 4
+NO_LITERALS: Mapping[tuple[str, int], float] = {}
 #: a name of code in a question: qualified, in backquotes, called, or with capitals or underscores
 _CODE_NAME = re.compile(
     r"`([\w.:#>-]+)(?:\([^`]*\))?`|(?<![\w/.@-])([A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+|[A-Za-z_]\w*(?=\(\))"
@@ -74,6 +75,8 @@ class UnitWeights:
     #: its symbol is a name in the question; it has a line that the question names
     named: float = 2.0
     line: float = 8.0
+    #: share of a text of the question that it holds word for word, a message
+    literal: float = 8.0
     #: 1 for a unit without a definition: a section, configuration, lines between definitions
     loose: float = -2.0
     #: 1 for an example; for generated or vendored code
@@ -142,16 +145,18 @@ def rank_units(
     chunks: Iterable[ChunkHit],
     *,
     lines: Collection[tuple[str, int]] = (),
+    literals: Mapping[tuple[str, int], float] = NO_LITERALS,
     weights: UnitWeights = WEIGHTS,
 ) -> list[ScoredUnit]:
     """Return the units of `hits`, best first; those of tests last, unless the question asks for
     tests or names one.
 
     `files`: path → (score, place from 1), as `file_places` returns it. `lines`: (path, line) of the
-    places that the question names.
+    places that the question names. `literals`: (path, line) → the share of a text of the question
+    that the line holds.
     """
     units = [orjson.loads(raw) for raw in hits.units]
-    values = unit_signals(question, units, hits, files, chunks, lines=lines)
+    values = unit_signals(question, units, hits, files, chunks, lines=lines, literals=literals)
     totals = np.array([getattr(weights, name) for name in SIGNALS]) @ values
     below, named_row = not asks_for_tests(question), SIGNALS.index("named")
     scored = [
@@ -177,6 +182,7 @@ def unit_signals(
     chunks: Iterable[ChunkHit],
     *,
     lines: Collection[tuple[str, int]] = (),
+    literals: Mapping[tuple[str, int], float] = NO_LITERALS,
 ) -> Array:
     """Return float64 [len(SIGNALS), n]: the value of each signal for each unit."""
     values = np.zeros((len(SIGNALS), len(units)))
@@ -191,6 +197,17 @@ def unit_signals(
     signal["line"][:] = [
         any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
     ]
+    signal["literal"][:] = [
+        max(
+            (
+                share
+                for (path, line), share in literals.items()
+                if path == unit["path"] and _holds(unit, line)
+            ),
+            default=0.0,
+        )
+        for unit in units
+    ]
     asks_for_loose = asks_for_documents(question) or asks_for_build_alone(question)
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["loose"] *= ASKED_LOOSE if asks_for_loose else 1.0
@@ -199,6 +216,17 @@ def unit_signals(
     signal["length"][:] = np.log1p([sum(last - first + 1 for first, last in _ranges(unit)) for unit in units])
     signal["length"] /= LENGTH_SCALE
     return values
+
+
+def name_at(units: Iterable[ScoredUnit], place: tuple[str, int]) -> str:
+    """Return the symbol of the unit with the line at `place`; "" for none."""
+    path, line = place
+    names = (
+        scored.unit.get("symbol", "")
+        for scored in units
+        if scored.unit["path"] == path and _holds(scored.unit, line)
+    )
+    return next(names, "")
 
 
 def _ranges(unit: Mapping[str, Any]) -> list[list[int]]:

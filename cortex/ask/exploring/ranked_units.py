@@ -7,12 +7,13 @@ that the question names is added and stands first. cortex/ranking/units.py weigh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import orjson
 
+from cortex.ask.exploring.literal_lines import LiteralLine, find_literals
 from cortex.ask.exploring.query_symbols import OPERATOR, ROUTE, asks_for_users, find_cited, names_in
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
@@ -34,12 +35,14 @@ ASIDE = 10
 @dataclass(frozen=True, slots=True)
 class RankedUnits:
     """The units of a question, best first, and the definitions that it names. `notes`: sentences on
-    omissions. `fits`: whether they may answer it; `unknown`: its words that the index lacks.
+    omissions. `literals`: lines with a text of the question. `fits`: whether they may answer it;
+    `unknown`: its words that the index lacks.
     """
 
     units: tuple[ScoredUnit, ...]
     meanings: tuple[Meaning, ...] = ()
     notes: tuple[str, ...] = ()
+    literals: Mapping[tuple[str, int], LiteralLine] = field(default_factory=dict)
     fits: bool = True
     unknown: tuple[str, ...] = ()
 
@@ -53,12 +56,13 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     number = turn.generation.number
     filters = turn.context.scope_filters(question.filters)
     request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
-    (lanes, files, chunks), reply, counts, meanings, cited = await asyncio.gather(
+    (lanes, files, chunks), reply, counts, meanings, cited, literals = await asyncio.gather(
         _rank_files(turn, question, reading),
         turn.lane("text", request, UnitHits, ours=True),
         turn.lane("text", CountWords(reading.query, number), WordCounts, ours=True),
         _find_named(turn, question.query),
         find_cited(turn, question.query),
+        find_literals(turn, question.query, question.filters),
     )
     if lanes.text is None and lanes.vector is None:
         raise no_answer_error(turn.silent_lanes)
@@ -66,8 +70,15 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         return None
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
-    reply = await _with_units_at(turn.renewed(), reply, lines)
-    units = rank_units(question.query, reply, files, chunks, lines=frozenset(lines))
+    reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals])
+    units = rank_units(
+        question.query,
+        reply,
+        files,
+        chunks,
+        lines=frozenset(lines),
+        literals={place: line.share for place, line in literals.items()},
+    )
     is_built_in = turn.context.config.embedding.quick
     evidence = gather_evidence(
         reading.query, counts or WordCounts(), reply, lanes.vector if is_built_in else None
@@ -76,7 +87,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         units=tuple(units),
         meanings=tuple(meanings),
         notes=notes_of(lanes.vector),
-        fits=bool(reply.units and (evidence.fits or meanings or lines)),
+        literals=literals,
+        fits=bool(reply.units and (evidence.fits or meanings or lines or literals)),
         unknown=tuple(unknown_words(reading.query, counts)) if counts is not None else (),
     )
 
@@ -121,7 +133,8 @@ async def _with_units_at(turn: Turn, reply: UnitHits, lines: Sequence[tuple[str,
 def _merge_units(reply: UnitHits, more: UnitHits) -> UnitHits:
     """Return the units of both replies, each once; those of a reply without signals have zeros."""
     present = {_place(raw) for raw in reply.units}
-    new = [at for at, raw in enumerate(more.units) if _place(raw) not in present]
+    by_place = {_place(raw): at for at, raw in enumerate(more.units)}
+    new = [at for place, at in by_place.items() if place not in present]
     values = more.values[:, new] if more.names else np.zeros((len(reply.names), len(new)), np.float32)
     return replace(
         reply,

@@ -21,7 +21,7 @@ from cortex.ask.lines.code_pieces import Body, Pieces, choose_pieces, show_whole
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import Search
-from cortex.ask.references.use_sites import size_of
+from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
 from cortex.ask.references.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
     MAP_LINES,
@@ -32,7 +32,7 @@ from cortex.ranking.unit_map import (
     make_map,
     map_line,
 )
-from cortex.ranking.units import ScoredUnit
+from cortex.ranking.units import ScoredUnit, name_at
 from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, question_words
@@ -56,6 +56,8 @@ LEFT_BYTES_MIN = 200
 DOC_LINES = 7
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
+#: share of the bytes for lines with a text of the question, and of the best line that one of them has
+LITERALS_SHARE, ALIKE_SHARE = 0.4, 0.75
 #: unknown words that an empty answer names
 UNKNOWN_MAX = 6
 #: bytes of an entry's header, and of the least code for which one is tried
@@ -96,12 +98,27 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if with_tests and tests:
         answer["tests"] = [map_line(unit) for unit in tests[:TESTS_MAX]]
         left -= bytes_of_map(answer["tests"])
+    if ranked.literals:
+        answer["sites"] = [_list_literals(ranked, int(LITERALS_SHARE * left))]
+        left -= size_of(answer["sites"][0])
     answer["code"] = await _show_code(
         turn.renewed(), question.query, _with_code(mapped, question.query), left
     )
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     return answer | {"index": turn.index(ranked.notes)}
+
+
+def _list_literals(ranked: RankedUnits, max_bytes: int) -> Answer:
+    """Return the lines that hold most of a text of the question, shipped code first."""
+    best = max(line.share for line in ranked.literals.values())
+    spots = [
+        Site(*place, name_at(ranked.units, place), cut(line.text))
+        for place, line in ranked.literals.items()
+        if line.share >= ALIKE_SHARE * best
+    ]
+    usage = Uses(sorted(spots, key=lambda site: site.order), textual=True)
+    return render(usage, 0, max_bytes, {"of": "this text" if best == 1.0 else "most of this text"})
 
 
 def _explain_misfit(unknown: Sequence[str]) -> str:

@@ -1,0 +1,89 @@
+"""Lines that hold a text of the question word for word: a pasted message is a literal of the code.
+
+By single words such a line seldom wins: other functions have them in their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from cortex.ask.query_context import Turn
+from cortex.ask.references.use_sites import Place
+from cortex.ranking import literal_texts
+from cortex.terms.tokens import STOP_WORDS, WORD
+from ipc.messages import ExactHits, ExactSearch, Filters
+
+#: words side by side that are searched (of a text of three words all), and that count as held; runs
+#: that are searched, lines that are read, and lines above which a text is too common to tell much
+SEARCHED, RUN, RUNS_MAX, LINES_MAX, COMMON = 4, 3, 24, 60, 24
+#: words with a meaning in a run; share of the text that a line holds at least
+TELLING_MIN, SHARE_MIN = 2, 0.5
+
+
+class LiteralLine(NamedTuple):
+    """A line with a text of the question word for word: with all of it (`share` 1) or a part."""
+
+    text: str
+    share: float
+
+
+async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place, LiteralLine]:
+    """Return the lines that hold SHARE_MIN or more of a text of the question; none for a question
+    without such a text. Raises NotReady.
+    """
+    texts = [words for text in literal_texts(query) if len(words := _words(text)) >= RUN]
+    runs = list(dict.fromkeys(run for words in texts for run in _runs(words)))[:RUNS_MAX]
+    if not runs:
+        return {}
+    request = ExactSearch(
+        " OR ".join(f'"{" ".join(run)}"' for run in runs),
+        limit=LINES_MAX,
+        filters=turn.context.scope_filters(filters),
+        detail="location",
+        generation=turn.generation.number,
+        lines=LINES_MAX,
+    )
+    hits = await turn.lane("text", request, ExactHits, ours=True)
+    found: dict[Place, LiteralLine] = {}
+    for place, line in _lines_of(hits) if hits is not None else ():
+        held = _words(line)
+        share = max(_share(words, held) for words in texts)
+        if share >= SHARE_MIN:
+            found[place] = LiteralLine(line.strip(), share)
+    return found if len(found) <= COMMON else {}
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in WORD.findall(text))
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the runs of SEARCHED words, TELLING_MIN of them with a meaning."""
+    length = min(len(words), SEARCHED)
+    for at in range(len(words) - length + 1):
+        run = tuple(words[at : at + length])
+        if sum(word not in STOP_WORDS and not word.isdecimal() for word in run) >= TELLING_MIN:
+            yield run
+
+
+def _share(words: Sequence[str], line: Sequence[str]) -> float:
+    """Return the share of `words` that `line` holds in runs of RUN or more."""
+    held = {tuple(line[at : at + RUN]) for at in range(len(line) - RUN + 1)}
+    covered = {
+        at + step
+        for at in range(len(words) - RUN + 1)
+        if tuple(words[at : at + RUN]) in held
+        for step in range(RUN)
+    }
+    return len(covered) / len(words)
+
+
+def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, str]]:
+    for hit, raw in zip(hits.hits, hits.chunks, strict=True):
+        for row in orjson.loads(raw)["text"].split("\n"):
+            number, _, text = row.partition(": ")
+            if number.isdecimal():
+                yield (hit.path, int(number)), text
