@@ -6,6 +6,7 @@ By single words such a line seldom wins: other functions have them in their name
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
@@ -13,12 +14,13 @@ import orjson
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
 from cortex.ranking import literal_texts
+from cortex.terms.paths import is_test
 from cortex.terms.tokens import STOP_WORDS, WORD
 from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: words side by side that are searched (of a text of three words all), and that count as held; runs
 #: that are searched, lines that are read, and lines above which a text is too common to tell much
-SEARCHED, RUN, RUNS_MAX, LINES_MAX, COMMON = 4, 3, 24, 60, 24
+SEARCHED, RUN, RUNS_MAX, LINES_MAX, COMMON = 4, 3, 24, 60, 16
 #: words with a meaning in a run; share of the text that a line holds at least
 TELLING_MIN, SHARE_MIN = 2, 0.5
 
@@ -28,6 +30,10 @@ class LiteralLine(NamedTuple):
 
     text: str
     share: float
+
+
+#: kinds of chunks that hold messages: a list of changes with the text only tells of it
+TYPES = ("code", "data")
 
 
 async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place, LiteralLine]:
@@ -41,19 +47,19 @@ async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place,
     request = ExactSearch(
         " OR ".join(f'"{" ".join(run)}"' for run in runs),
         limit=LINES_MAX,
-        filters=turn.context.scope_filters(filters),
+        filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or TYPES)),
         detail="location",
         generation=turn.generation.number,
         lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    found: dict[Place, LiteralLine] = {}
+    literals: dict[Place, LiteralLine] = {}
     for place, line in _lines_of(hits) if hits is not None else ():
-        held = _words(line)
-        share = max(_share(words, held) for words in texts)
-        if share >= SHARE_MIN:
-            found[place] = LiteralLine(line.strip(), share)
-    return found if len(found) <= COMMON else {}
+        line_words = _words(line)
+        share = max(_share(words, line_words) for words in texts)
+        if share >= (1.0 if is_test(place[0]) else SHARE_MIN):  # the title of a test tells of the subject
+            literals[place] = LiteralLine(line.strip(), share)
+    return literals if len(literals) <= COMMON else {}
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -71,19 +77,23 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def _share(words: Sequence[str], line: Sequence[str]) -> float:
     """Return the share of `words` that `line` holds in runs of RUN or more."""
-    held = {tuple(line[at : at + RUN]) for at in range(len(line) - RUN + 1)}
+    line_runs = {tuple(line[at : at + RUN]) for at in range(len(line) - RUN + 1)}
     covered = {
         at + step
         for at in range(len(words) - RUN + 1)
-        if tuple(words[at : at + RUN]) in held
+        if tuple(words[at : at + RUN]) in line_runs
         for step in range(RUN)
     }
     return len(covered) / len(words)
 
 
 def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, str]]:
+    """Yield the lines, without those of comments."""
     for hit, raw in zip(hits.hits, hits.chunks, strict=True):
-        for row in orjson.loads(raw)["text"].split("\n"):
+        entry = orjson.loads(raw)
+        if entry["metadata"].get("kind") == "comment":
+            continue
+        for row in entry["text"].split("\n"):
             number, _, text = row.partition(": ")
             if number.isdecimal():
                 yield (hit.path, int(number)), text

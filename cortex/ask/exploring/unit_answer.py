@@ -56,7 +56,7 @@ LEFT_BYTES_MIN = 200
 DOC_LINES = 7
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
-#: share of the bytes for lines with a text of the question, and of the best line that one of them has
+#: share of the bytes for lines with a text of the question; share of the best line's that they have
 LITERALS_SHARE, ALIKE_SHARE = 0.4, 0.75
 #: unknown words that an empty answer names
 UNKNOWN_MAX = 6

@@ -1,0 +1,121 @@
+"""Messages in a question: the lines of code that hold them word for word."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+
+from cortex.ask.exploring.unit_answer import answer_with_code
+from cortex.ask.questions import Search
+from cortex.front.text import render
+from cortex.ranking import literal_texts
+
+MESSAGE = "Inconsistent dependency lock file"
+#: functions with the words of the message in their names, and none of it as a text
+LOCKS = "\n\n".join(
+    f"def {verb}_dependency_lock_file(dependency, lock, file):\n    return {verb}(dependency, lock, file)"
+    for verb in ("open", "save", "check", "merge", "read", "write", "find", "close")
+)
+FILES = {
+    "shop/locks.py": f'"""Dependency lock files, consistent or inconsistent."""\n\n{LOCKS}\n',
+    "shop/plan.py": f"""def start(plan):
+    # an inconsistent dependency lock file ends here
+    if plan.old:
+        raise ValueError("{MESSAGE}")
+    return plan
+
+
+def resume(plan):
+    if plan.new:
+        print("Cannot find package %s in the registry of this host" % plan.name)
+    return plan
+""",
+    "shop/texts.json": '{"stale": "The cache of the depot is older than a day"}\n',
+    "tests/test_plan.py": """def test_an_inconsistent_dependency_is_refused():
+    assert start(1) == "the plan of a stale dependency is refused"
+""",
+    "CHANGELOG.md": f"# Changes\n\n* {MESSAGE}: no longer raised twice\n* Parcels of the depot are weighed twice\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("literals")
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def ask(served, query: str) -> dict[str, Any]:
+    answer = asyncio.run(answer_with_code(served.context(), Search(query)))
+    assert answer is not None
+    return orjson.loads(orjson.dumps(answer))
+
+
+def places(answer) -> list[tuple[str, int]]:
+    return [
+        (file["file"], site["line"])
+        for block in answer.get("sites", ())
+        for file in block["files"]
+        for site in file["sites"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        MESSAGE,
+        f"Error: {MESSAGE}",
+        f"ValueError: {MESSAGE}",
+        f'why do I get "{MESSAGE}" in CI?',
+        f'Traceback (most recent call last):\n  File "x.py", line 3, in y\nValueError: {MESSAGE}\n',
+    ],
+)
+def test_the_function_with_a_message_comes_first_and_its_line_is_listed(shop, query):
+    answer = ask(shop, query)
+    assert answer["map"][0]["name"] == "start"
+    assert places(answer) == [("shop/plan.py", 4)]
+    assert "lines with this text: 1" in render("cortex_search", answer)
+
+
+def test_a_message_with_a_value_in_it_is_found_by_the_rest(shop):
+    answer = ask(shop, "Cannot find package left-pad in the registry of this host")
+    assert answer["map"][0]["name"] == "resume"
+    assert places(answer) == [("shop/plan.py", 10)]
+    assert "lines with most of this text: 1" in render("cortex_search", answer)
+
+
+def test_a_message_in_a_table_of_texts_is_found(shop):
+    assert places(ask(shop, "the cache of the depot is older than a day")) == [("shop/texts.json", 1)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "how is a dependency lock file opened",
+        "parcels of the depot are weighed twice",  # in a list of changes alone
+        "the plan of a stale dependency is checked",  # most of it in a test alone
+        "start resume",
+    ],
+)
+def test_other_questions_have_no_such_lines(shop, query):
+    assert places(ask(shop, query)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("Error: no such file", ["no such file"]),
+        ("fatal: bad object HEAD", ["bad object HEAD"]),
+        ('who prints "no such file" here?', ["no such file", 'who prints "no such file" here?']),
+        ("it fails\nValueError: bad value in row", ["bad value in row"]),
+        ("one two three " * 9, []),
+        ("", [""]),
+    ],
+)
+def test_the_texts_of_a_question(question, texts):
+    assert literal_texts(question) == texts
