@@ -54,6 +54,8 @@ class Language:
     headers: bool = False
     #: ast-grep has the language, by the same name
     patterns: bool = False
+    #: a file's name is no part of a qualified name; its folder, the package, is
+    folder_is_package: bool = False
     #: names of constructors; whether a constructor has its type's name
     constructors: tuple[str, ...] = ()
     named_like_type: bool = False
@@ -97,7 +99,7 @@ PARSED: tuple[Language, ...] = (
         patterns=True,
         constructors=("__init__", "__new__", "__post_init__"),
     ),
-    Language("go", (".go",), "go", patterns=True),
+    Language("go", (".go",), "go", patterns=True, folder_is_package=True),
     _TYPESCRIPT,
     replace(_TYPESCRIPT, name="tsx", suffixes=(".tsx",), entry="language_tsx"),
     replace(

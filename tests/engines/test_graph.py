@@ -49,6 +49,31 @@ def serve_files(config, files):
     return worker
 
 
+def test_in_go_the_folder_before_a_name_is_its_package_and_not_a_file(config):
+    text = "package {}\n\ntype Backend struct{{}}\n\nfunc (b Backend) Run() {{}}\n"
+    paths = ("in/backend/backend.go", "in/backend/azure/backend.go", "in/backend/consul/backend.go")
+    worker = serve_files(config, {path: text.format(path.split("/")[-2]) for path in paths})
+    for target, meant in (
+        ("backend.Backend", "in/backend/backend:Backend"),
+        ("azure.Backend", "in/backend/azure/backend:Backend"),
+        ("consul.Backend.Run", "in/backend/consul/backend:Backend.Run"),
+    ):
+        _, (row,) = ask(worker, "path", target, to=target)
+        assert row["node"]["id"] == meant
+    hits, _ = ask(worker, "path", "Backend", to="Backend")
+    assert hits.ambiguous
+
+
+def test_the_nearest_names_of_an_unknown_one_are_like_it(config):
+    text = "def go_string(): ...\n\n\ndef inspecting(): ...\n\n\ndef absolute_address(): ...\n"
+    worker = serve_files(config, {"a.py": text})
+    hits, _ = ask(worker, "callers", "no_such_thing")
+    assert not hits.candidates
+    assert "Nearest" not in hits.suggestion
+    hits, _ = ask(worker, "callers", "absolute_adress")
+    assert list(hits.candidates) == ["a:absolute_address"]
+
+
 def test_the_only_candidate_of_a_platforms_name_is_unsure(config):
     text = "export class Feed {\n  enqueue(x: string) {}\n}\nexport function run(x: any) {\n  x.y.enqueue('');\n}\n"
     worker = serve_files(

@@ -14,8 +14,9 @@ from cortex.terms.ids import split_id
 from cortex.terms.text.spelling import fold_path
 from cortex.terms.tokens import lowered, parts_of
 
-#: names suggested for an unknown one
-SUGGESTED = 5
+#: names suggested for an unknown one, and how like it they are (difflib's ratio): `GoString` is no
+#: slip of `NoSuchThing` (0.63)
+SUGGESTED, LIKE_MIN = 5, 0.7
 #: fewest characters of a name that others may contain, and of a word in it
 _CONTAINED_MIN, _WORD_MIN = 4, 3
 #: ids that are read for the words of an unknown name
@@ -37,7 +38,7 @@ class NearestNames:
         for last, key in self._last_names:
             if abs(len(last) - len(name)) <= 3 and _may_resemble(last, name.lower()):
                 folded.setdefault(last, []).append(key)
-        nearest = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
+        nearest = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=LIKE_MIN)
         low = fold_part(name)
         if len(nearest) < SUGGESTED and len(low) >= _CONTAINED_MIN:
             holding = [(len(last), last, key) for last, key in self._last_names if low in fold_part(last)]

@@ -21,6 +21,7 @@ from cortex.ranking.traces import find_frames, looks_like_path
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.languages import language_of
 from cortex.terms.text.spelling import FileLines, read_file_lines, read_quoted, read_symbol, spellings
 
 #: ids listed for an ambiguous target
@@ -372,6 +373,7 @@ class Targets:
             numbers = [n for n in numbers if graph.names[n].startswith(self._folder_prefix)] or numbers
         if "/" not in target:
             numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
+            numbers = self._in_package(numbers, split_id(target)) or numbers
         numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
         outer = {n: key_of(enclosing_id(graph.names[n])) for n in numbers}
@@ -383,6 +385,21 @@ class Targets:
             numbers = [n for n in numbers if _repeats_last_name(graph.names[n].partition(":")[2])] or numbers
         enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
         return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
+
+    def _in_package(self, numbers: list[int], parts: list[str]) -> list[int]:
+        """`numbers` without those whose file alone has the name of the package that `parts` begin
+        with, in a language where folders are packages: Go's `backend.Backend`.
+        """
+        graph = self._graph
+
+        def fits(number: int) -> bool:
+            scope = len(split_id(graph.names[number].partition(":")[2]))
+            file = graph.file_of(number)
+            if not 0 < scope < len(parts) or "/" not in file or not language_of(file).folder_is_package:
+                return True
+            return file.split("/")[-2] == parts[-scope - 1]
+
+        return list(filter(fits, numbers))
 
     def _in_folder(self, files: list[int]) -> list[int]:
         """The files in the preferred folder; all of `files` if none is."""
