@@ -37,6 +37,7 @@ def resume(plan):
     "tests/test_plan.py": """def test_an_inconsistent_dependency_is_refused():
     assert start(1) == "the plan of a stale dependency is refused"
 """,
+    "tests/test_raised.py": f'def test_message():\n    assert raised() == "{MESSAGE}"\n',
     "CHANGELOG.md": f"# Changes\n\n* {MESSAGE}: no longer raised twice\n* Parcels of the depot are weighed twice\n",
 }
 
@@ -78,8 +79,8 @@ def places(answer) -> list[tuple[str, int]]:
 def test_the_function_with_a_message_comes_first_and_its_line_is_listed(shop, query):
     answer = ask(shop, query)
     assert answer["map"][0]["name"] == "start"
-    assert places(answer) == [("shop/plan.py", 4)]
-    assert "lines with this text: 1" in render("cortex_search", answer)
+    assert places(answer)[0] == ("shop/plan.py", 4)
+    assert "lines with this text: 2" in render("cortex_search", answer)
 
 
 def test_a_message_with_a_value_in_it_is_found_by_the_rest(shop):
@@ -87,6 +88,12 @@ def test_a_message_with_a_value_in_it_is_found_by_the_rest(shop):
     assert answer["map"][0]["name"] == "resume"
     assert places(answer) == [("shop/plan.py", 10)]
     assert "lines with most of this text: 1" in render("cortex_search", answer)
+
+
+def test_of_a_message_in_code_and_in_its_test_the_code_comes_first(shop):
+    answer = ask(shop, MESSAGE.upper())
+    assert answer["map"][0]["file"] == "shop/plan.py"
+    assert places(answer) == [("shop/plan.py", 4), ("tests/test_raised.py", 2)]
 
 
 def test_a_message_in_a_table_of_texts_is_found(shop):

@@ -22,6 +22,7 @@ from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
+from cortex.terms.paths import is_test
 from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
 
 #: hits of chunks that the lanes are asked for; files whose places count
@@ -71,13 +72,10 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals])
+    shares = {place: line.share for place, line in literals.items()}
+    shipped = {place: share for place, share in shares.items() if not is_test(place[0])}
     units = rank_units(
-        question.query,
-        reply,
-        files,
-        chunks,
-        lines=frozenset(lines),
-        literals={place: line.share for place, line in literals.items()},
+        question.query, reply, files, chunks, lines=frozenset(lines), literals=shipped or shares
     )
     is_built_in = turn.context.config.embedding.quick
     evidence = gather_evidence(
