@@ -123,15 +123,14 @@ def environment() -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
+async def connect(root: Path, program: str = CORTEX, audience: str = "program") -> AsyncIterator[Front]:
     """Open a front of the project, by the official client over standard input and output.
 
     `program` is `cortex`: this checkout's, or another's.
     """
     started = time.perf_counter()
-    parameters = StdioServerParameters(
-        command=program, args=["mcp", "--project", str(root)], env=environment()
-    )
+    arguments = ["mcp", "--project", str(root), "--for", audience]
+    parameters = StdioServerParameters(command=program, args=arguments, env=environment())
     with NOWHERE.open("w") as nowhere:  # noqa: ASYNC230 - nothing else runs yet
         async with (
             stdio_client(parameters, errlog=nowhere) as (read, write),
