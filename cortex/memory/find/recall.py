@@ -254,7 +254,7 @@ class Memory:
         """Whether `embed` has work."""
         return self.vectors.is_older or bool(self.model and self.model.has_work(self.reached))
 
-    def embed(self) -> Iterator[None]:
+    def embed(self) -> Generator[None, None, None]:
         """Embed notes whose text had an earlier form, and those that the model lacks, in steps."""
         yield from self.vectors.renew(self.store.notes_by_number, RENEWED)
         if self.model:

@@ -304,12 +304,12 @@ class Vectors:
             self._unrelated = float(cosines.mean()), float(cosines.std())
         return self._unrelated
 
-    def likenesses(self, numbers: Sequence[int]) -> Array:
-        """float32 [n, n]: the cosines between notes, in deviations above the mean of unrelated
-        notes.
+    def likenesses(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
+        """float32 [numbers, others]: the cosines between notes, in deviations above the mean of
+        unrelated notes.
         """
         mean, deviation = self._scale()
-        return (self.against(numbers, numbers) - mean) / (deviation or 1.0)
+        return (self.against(numbers, others) - mean) / (deviation or 1.0)
 
     def likenesses_to(self, text: str, numbers: Sequence[int]) -> Array:
         """float32 [n]: the same between a text and notes."""

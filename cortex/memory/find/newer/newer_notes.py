@@ -161,7 +161,7 @@ def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], b
 def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:
     """The features of the pairs, as `features_of`."""
     numbers = [note.number for note in notes]
-    likeness = memory.meaning.likenesses(numbers)
+    likeness = memory.meaning.likenesses(numbers, numbers)
     near = memory.meaning.likenesses_to(question, numbers) if question else None
     features = features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
     if question:

@@ -19,6 +19,8 @@ MODEL_DIR = Path(__file__).with_name("cortex_replacement")
 NOTE_TOKENS = 60
 #: pairs read at once (some 10 ms each)
 BATCH = 8
+#: columns of the labels that are used
+REPLACES, REPEATS = 0, 3
 
 
 class ReplacementModel:
@@ -28,16 +30,18 @@ class ReplacementModel:
         """Raises Damaged when a file is missing or wrong."""
         self._bert = Bert(folder)
 
-    def likelihoods(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """float64 [pairs]: how likely the newer note of each (older, newer) replaces the older."""
-        values = [self._read(pairs[at : at + BATCH]) for at in range(0, len(pairs), BATCH)]
+    def likelihoods(self, pairs: Sequence[tuple[str, str]], label: int = REPLACES) -> Array:
+        """float64 [pairs]: how likely the newer note of each (older, newer) replaces the older, or
+        repeats it (`label`).
+        """
+        values = [self._read(pairs[at : at + BATCH])[:, label] for at in range(0, len(pairs), BATCH)]
         return np.concatenate(values) if values else np.zeros(0)
 
     def _read(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """As `likelihoods`, of one batch."""
+        """float64 [pairs, labels] of one batch."""
         scores = self._bert.linear(self._bert.encode(pairs, NOTE_TOKENS), "labels")
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        likelihoods: Array = (shares[:, 0] / shares.sum(axis=1)).astype(np.float64)
+        likelihoods: Array = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float64)
         return likelihoods
 
 

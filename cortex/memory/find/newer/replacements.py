@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cortex.memory.find.newer.replacement_model import ReplacementModel, read_identity
+from cortex.memory.find.newer.replacement_model import REPEATS, ReplacementModel, read_identity
 from cortex.memory.find.newer.successors import text_of
 from cortex.memory.note import Note
 from cortex.system import files
@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 LEAST = 0.03
 #: notes that wait to be read, at most: the newest
 WAITING_MAX = 2_000
+#: pairs of texts whose repetition is remembered (some 300 bytes each)
+REPETITIONS_MAX = 2_000
 #: seconds without a reading until the model gives its memory back
 IDLE_S = 300.0
 #: a row: older and newer note, checksums of their texts, the likelihood, and a checksum of these.
@@ -50,6 +52,7 @@ class Replacements:
             if name != self.path.name:  # of an earlier model
                 files.remove(folder / name)
         self._clear()
+        self._repetitions: dict[tuple[str, str], float] = {}
         #: notes to be read, the newest last
         self.waiting: list[int] = []
         self._load(self._rows())
@@ -130,9 +133,23 @@ class Replacements:
         return values
 
     def _likelihoods(self, newer: Note, olders: Sequence[Note]) -> Array:
-        self._model, self._used = self._model or self._make(), time.monotonic()
         text = text_of(newer)
-        return self._model.likelihoods([(text_of(older), text) for older in olders])
+        return self._opened().likelihoods([(text_of(older), text) for older in olders])
+
+    def _opened(self) -> ReplacementModel:
+        self._model, self._used = self._model or self._make(), time.monotonic()
+        return self._model
+
+    def repetitions(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How likely the second text of each pair repeats the first, remembered. Raises Damaged."""
+        unread = [pair for pair in dict.fromkeys(pairs) if pair not in self._repetitions]
+        if len(self._repetitions) > REPETITIONS_MAX:
+            self._repetitions.clear()
+            unread = list(dict.fromkeys(pairs))
+        if unread:
+            values = self._opened().likelihoods(unread, REPEATS).tolist()
+            self._repetitions.update(zip(unread, values, strict=True))
+        return [self._repetitions[pair] for pair in pairs]
 
     def _append(self, rows: Sequence[Row]) -> None:
         if not rows:
