@@ -30,15 +30,19 @@ class ReplacementModel:
         """Raises Damaged when a file is missing or wrong."""
         self._bert = Bert(folder)
 
-    def likelihoods(self, pairs: Sequence[tuple[str, str]], label: int = REPLACES) -> Array:
-        """float64 [pairs]: how likely the newer note of each (older, newer) replaces the older, or
-        repeats it (`label`).
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """float64 [pairs, labels]: how likely the newer note of each (older, newer) replaces the
+        older, repeats it, and so on: REPLACES and REPEATS are columns.
         """
-        values = [self._read(pairs[at : at + BATCH])[:, label] for at in range(0, len(pairs), BATCH)]
-        return np.concatenate(values) if values else np.zeros(0)
+        values = [self._read_batch(pairs[at : at + BATCH]) for at in range(0, len(pairs), BATCH)]
+        return np.concatenate(values) if values else np.zeros((0, REPEATS + 1))
 
-    def _read(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """float64 [pairs, labels] of one batch."""
+    def likelihoods(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """float64 [pairs]: how likely the newer note of each (older, newer) replaces the older."""
+        likelihoods: Array = self.read(pairs)[:, REPLACES]
+        return likelihoods
+
+    def _read_batch(self, pairs: Sequence[tuple[str, str]]) -> Array:
         scores = self._bert.linear(self._bert.encode(pairs, NOTE_TOKENS), "labels")
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         likelihoods: Array = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float64)
