@@ -16,7 +16,7 @@ from cortex.system.arrays import Array
 #: deviations of a sentence model's cosine from which on a model reads two notes, at most so many
 #: pairs, and characters of a note: it reads no more
 NEAR, READ_MAX, READ_CHARS = 5.0, 200, 300
-#: likelihood of a repetition below which the model says no. With it, .8 of `least` finds 36 of 125
+#: likelihood of a repetition below which the model says no. With it, .8 of `least` finds 37 of 125
 #: paraphrases of the lives of scripts/bench, and no other pair that they tell apart (words and the
 #: built-in model: 8, and 13 others)
 DENIED = 0.1
@@ -53,8 +53,8 @@ def _may_be_one(traits: Sequence[Trait]) -> Array:
     projects = np.array([trait.project for trait in traits])
     everywhere = np.array([trait.everywhere for trait in traits], bool)
     meet = (projects[:, None] == projects) | everywhere[:, None] | everywhere
-    result: Array = meet & ~(lacks & lacks.T) & ~np.eye(len(traits), dtype=bool)
-    return result
+    allowed: Array = meet & ~(lacks & lacks.T) & ~np.eye(len(traits), dtype=bool)
+    return allowed
 
 
 def to_read(traits: Sequence[Trait], likeness: Array, near: Array, least: float) -> list[tuple[int, int]]:

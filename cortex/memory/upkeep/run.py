@@ -253,13 +253,13 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
     work = Work(memory, memory.now(), dry_run=True)
     numbers = [int(number) for number in memory.catalog.in_time(mask)[-COMPARED:]]
     yield
-    found = yield from work.traits(numbers)
-    traits = list(found.values())
-    likeness = likenesses(traits, (yield from _compare(memory.vectors.against, list(found))))
+    by_number = yield from work.traits(numbers)
+    traits, trait_numbers = list(by_number.values()), list(by_number)
+    likeness = likenesses(traits, (yield from _compare(memory.vectors.against, trait_numbers)))
     yield
     if (meaning := memory.meaning) is not memory.vectors:
         with contextlib.suppress(CortexError):  # then words and the built-in model decide
-            near = yield from _compare(meaning.likenesses, list(found))
+            near = yield from _compare(meaning.likenesses, trait_numbers)
             yield from _read_repeated(memory, traits, likeness, near, least)
     clusters = groups(traits, likeness, least)
     yield
