@@ -47,8 +47,8 @@ def _may_be_one(traits: Sequence[Trait]) -> Array:
     numbers = [reading_of(trait.text).numbers for trait in traits]
     places = {number: at for at, number in enumerate(sorted(frozenset().union(*numbers)))}
     has = np.zeros((len(traits), len(places)), np.float32)
-    for at, own in enumerate(numbers):
-        has[at, [places[number] for number in own]] = 1.0
+    for at, contained in enumerate(numbers):
+        has[at, [places[number] for number in contained]] = 1.0
     lacks = has @ (1 - has).T > 0  # a number of the first note
     projects = np.array([trait.project for trait in traits])
     everywhere = np.array([trait.everywhere for trait in traits], bool)
@@ -66,8 +66,8 @@ def to_read(traits: Sequence[Trait], likeness: Array, near: Array, least: float)
     pairs = is_short[:, None] & is_short & _may_be_one(traits) & ((near >= NEAR) | (likeness >= least))
     first, second = np.nonzero(np.triu(pairs))
     order = np.lexsort((-near[first, second], likeness[first, second] < least))[:READ_MAX]
-    chosen = zip(first[order].tolist(), second[order].tolist(), strict=True)
-    return [(old, new) if traits[old].order < traits[new].order else (new, old) for old, new in chosen]
+    ordered = zip(first[order].tolist(), second[order].tolist(), strict=True)
+    return [(old, new) if traits[old].order < traits[new].order else (new, old) for old, new in ordered]
 
 
 def judge(likeness: float, least: float, forth: float, back: float) -> float:
