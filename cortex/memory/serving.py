@@ -263,15 +263,11 @@ class MemoryWorker:
             memory = self._library.memory
             has_work = (
                 memory.exchange_index.has_work
-                or self._has_to_embed()
+                or memory.has_to_embed
                 or bool(memory.replacements.waiting)
                 or memory.holds_erased
             )
         return PAUSE_S if self._changed or self._to_brief or has_work else CHECK_S
-
-    def _has_to_embed(self) -> bool:
-        memory = self._library.memory if self._library else None
-        return bool(memory and memory.model and memory.model.has_work(memory.reached))
 
     def _render(self) -> None:
         """Render one of the briefings that may have changed, some time after the last write."""
@@ -281,15 +277,15 @@ class MemoryWorker:
             briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
-        """The erasure of what another machine erased and the embedding of notes by a model, between
-        calls; else the reading of notes that wait, or upkeep that is due, after a while without
-        calls: the next call ends it, and it goes on later.
+        """The erasure of what another machine erased and the embedding of notes, between calls;
+        else the reading of notes that wait, or upkeep that is due, after a while without calls: the
+        next call ends it, and it goes on later.
         """
         if self._library and self._library.memory.holds_erased:
             self._to_brief |= briefing_file.forget(self._data.home)
             return self._in_slices(self._library.memory.forget(), writes=False)
-        if self._library and (model := self._library.memory.model) and self._has_to_embed():
-            return self._in_slices(model.steps(), writes=False)
+        if self._library and self._library.memory.has_to_embed:
+            return self._in_slices(self._library.memory.embed(), writes=False)
         quiet_s = time.monotonic() - self._last_call
         if self._library and self._library.memory.replacements.waiting and quiet_s >= PAUSE_S:
             return self._until_call("reading notes", read_waiting(self._library.memory), writes=False)

@@ -33,6 +33,7 @@ from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.front.text import render
 from cortex.front.tools.memory.fence import fence_rows
+from cortex.memory.find.newer.newer_notes import read_waiting
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
 from cortex.memory.times import format_moment
@@ -124,6 +125,7 @@ class Month:
 
     def _store(self, note: LifeNote, outdated: set[int], heeding: bool) -> None:
         answer = self.library.store(note.title, note.body, kind=note.kind)
+        finish(read_waiting(self.memory))  # there are hours between two notes
         self.numbers[note.name] = answer["number"]
         similar = {row["number"] for row in answer.get("similar", ())}
         self.shown["stores"] += 1

@@ -7,19 +7,23 @@ import subprocess
 import sys
 from functools import partial
 
+import numpy as np
 import pytest
 
 from cortex.embedders import open_apart
 from cortex.embedders.sentences import MODEL_DIR, Sentences
 from cortex.embedders.static import open_static
-from cortex.memory.find import model_vectors
+from cortex.memory import serving
+from cortex.memory.find import model_vectors, recall, vectors
 from cortex.memory.find.background import BACKGROUND
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.model_vectors import STEP_NOTES
 from cortex.memory.find.ranking import LONE_WEIGHTS, WEIGHTS
 from cortex.memory.find.recall import Memory
+from cortex.memory.find.vectors import OLDER_FORMS, TEXT_FORM
 from cortex.memory.library import Library, finish
 from cortex.memory.serving import open_worker
+from cortex.memory.text import embedded_text
 from cortex.settings.config import Config
 from cortex.settings.data import MODEL, DataFolder
 from cortex.settings.table import Embedding, NoteEmbedding
@@ -83,6 +87,66 @@ def test_an_erased_note_is_in_no_file_of_vectors_of_an_earlier_version(open_memo
     with open_memory(None) as library:
         finish(library.erase([number]))
     assert not [file for file in path.parent.iterdir() if file.stat().st_size]
+
+
+def make_earlier(library, monkeypatch):
+    """Embed the notes of a library in the earlier form, beginning with their kind; close it."""
+    with monkeypatch.context() as patched:
+        patched.setattr(vectors, "embedded_text", lambda note: f"{note.kind}: {note.title}\n{note.body}")
+        fill(library, 60)
+        library.store("We bake bread on Mondays", "In the large oven", kind="decision")
+        finish(library.memory.embed())
+    library.close()
+    for rows in filter(None, (library.memory.vectors, library.memory.model and library.memory.meaning)):
+        earlier = OLDER_FORMS[-1].format(rows.path.stem.removesuffix(f"-{TEXT_FORM}"))
+        rows.path.rename(rows.path.with_name(earlier))
+
+
+def vectors_of(memory):
+    """Float16 [notes, dimensions]: the vectors that answer, by number of the note."""
+    return memory.meaning._vectors(sorted(memory.meaning.numbers()))
+
+
+@pytest.mark.parametrize("make", [None, Sentences], ids=["built-in", "sentences"])
+def test_vectors_of_an_earlier_form_answer_until_the_background_renewed_them(open_memory, monkeypatch, make):
+    monkeypatch.setattr(recall, "RENEWED", STEP_NOTES)
+    make_earlier(open_memory(make), monkeypatch)
+    library = open_memory(make)
+    earlier = vectors_of(library.memory)
+    assert library.memory.has_to_embed
+    for _ in itertools.islice(library.memory.embed(), 3):
+        assert library.recall("when do we bake bread")[0]["title"] == "We bake bread on Mondays"
+    library.close()  # a restart begins again
+    library = open_memory(make)
+    assert library.memory.has_to_embed
+    finish(library.erase([1]))
+    new = library.store("The oven is cleaned on Fridays")["number"]
+    finish(library.memory.embed())
+    assert not library.memory.has_to_embed
+    library.close()
+    library = open_memory(make)
+    assert not library.memory.has_to_embed
+    assert sorted(library.memory.meaning.numbers()) == [*range(2, new + 1)]
+    assert library.recall("when do we bake bread")[0]["title"] == "We bake bread on Mondays"
+    renewed = vectors_of(library.memory)
+    notes = library.memory.store.notes_by_number(range(2, new + 1))
+    embedder = make() if make else open_static()
+    expected = embedder.embed([embedded_text(note) for note in notes], "passage")
+    assert renewed == pytest.approx(expected, abs=2e-3)
+    assert np.abs(renewed[:-1] - earlier[1:]).max() > 0.02
+    for rows in (library.memory.vectors, library.memory.meaning):
+        assert [file.name for file in rows.path.parent.iterdir()] == [rows.path.name]
+
+
+def test_a_worker_renews_vectors_of_an_earlier_form(open_memory, data, monkeypatch):
+    make_earlier(open_memory(None), monkeypatch)
+    worker = open_worker(DataFolder(data))
+    try:
+        assert worker.patience() == serving.PAUSE_S
+        finish(worker.background())
+        assert not worker.ready().memory.vectors.is_older
+    finally:
+        worker.close()
 
 
 def test_old_vectors_answer_until_all_notes_are_embedded(open_memory):

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.memory.find.newer import newer_notes
 from cortex.memory.find.newer.newer_notes import read_waiting
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, ReplacementModel
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.recall import Memory
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Note, Source
 from cortex.memory.operations import carry_out
 from cortex.system.errors import Damaged
@@ -145,6 +146,71 @@ def test_notes_whose_readings_are_lost_are_read_in_the_background(data):
             pass
         assert memory.replacements.newer_than(old) == [new]
         assert not memory.replacements.waiting
+
+
+ASPECTS = (
+    "Emergency calls at night go to Dr. Brandt",
+    "Emergency calls by day go to the front desk",
+    "The front desk closes at eight in the evening",
+    "Dr. Brandt has a key of the front door",
+    "Calls are recorded for training",
+    "Dr. Silva takes the emergency calls at night",
+    "At night the front door is locked",
+)
+
+
+QUESTIONS = ("Who takes calls at night?", "What does Dr. Brandt do?", "When is the front desk closed?")
+
+
+def answers_after(folder, *, waits):
+    """What is read of ASPECTS, and the answers about them after a restart; `waits`: the numbers
+    of notes that waited to be read after each store.
+    """
+    with open_small(folder) as library:
+        for title in ASPECTS:
+            library.store(title)
+            waits.append(len(library.memory.replacements.waiting))
+    with open_small(folder) as library:  # nothing was read in the background before it
+        finish(read_waiting(library.memory))
+        assert not library.memory.replacements.waiting
+        rows = [library.recall(question) for question in QUESTIONS]
+        answers = [
+            [(row["number"], row.get("may_disagree"), row.get("newer")) for row in some] for some in rows
+        ]
+        read = {
+            (older, newer): round(library.memory.replacements.likelihood(*notes), 4)
+            for notes in itertools.permutations(library.memory.store.notes_by_number(range(1, 13)), 2)
+            for older, newer in [(notes[0].number, notes[1].number)]
+        }
+        return read, answers
+
+
+def test_answers_are_the_same_whether_notes_are_read_at_once_or_in_the_background(tmp_path, monkeypatch):
+    waits, more = [], []
+    monkeypatch.setattr(newer_notes, "AT_ONCE", newer_notes.PROPOSED)
+    at_once = answers_after(tmp_path / "at once", waits=waits)
+    monkeypatch.setattr(newer_notes, "AT_ONCE", 0.3)
+    later = answers_after(tmp_path / "later", waits=more)
+    assert waits[-1] == 0 < more[-1]
+    assert at_once == later
+    assert sum(value > 0.5 for value in at_once[0].values()) > 1
+
+
+def test_a_store_leaves_unlikely_pairs_to_the_background(data):
+    read = []
+
+    class Counting(ReplacementModel):
+        def read(self, pairs):
+            read.extend(pairs)
+            return super().read(pairs)
+
+    with open_small(data) as library:
+        library.memory.replacements = Replacements(data / "other", Counting)
+        for title in ASPECTS:
+            library.store(title)
+        at_once = len(read)
+        finish(read_waiting(library.memory))
+        assert 0 < at_once < len(read) == len(set(read))  # no pair is read twice
 
 
 def test_the_newest_of_a_chain_comes_first(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from cortex.front.text import render
 from cortex.front.tools.memory.fence import fence_rows
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from tests.memory.small_memory import OTHERS, open_small
@@ -326,14 +326,41 @@ def test_paraphrases_are_suggested_and_numbered_reports_are_not(library):
         library.store(f"Nightly report number {at}: all jobs ran", kind="observation")
     first = library.store("The provider caches prices for ten minutes")
     second = library.store("Prices: the provider caches them ten minutes")
-    from cortex.memory.library import finish
-
     answer = finish(carry_out(library, "suggest_consolidations", {}, project="here"))
     grouped = [
         {group["primary"]["number"], *(row["number"] for row in group["similar"])}
         for group in answer["groups"]
     ]
     assert grouped == [{first["number"], second["number"]}]
+
+
+PARAPHRASES = (
+    ("Hanna wants scripts to have a dry run", "Every script should have a dry run, Hanna said again"),
+    ("The express boat has no car deck", "Noticed again that there is no deck for cars on the express boat"),
+    ("Releases are only made from the main branch", "We release from main and from no other branch"),
+)
+LOOK_ALIKES = (
+    ("The kennel camera streams RTSP", "The camera in the kennel streams WebRTC"),
+    ("Tomatoes are sorted by the machine Aweta", "Peppers are no longer sorted by the machine Aweta"),
+    ("Shipped 7.7 of the app", "Shipped 7.8 of the app"),
+    ("Code is indented by two spaces", "Code is indented by four spaces"),
+    ("Wil approves invoices", "Kaz approves invoices while Wil is on her honeymoon"),
+    ("The public API answers with JSON", "The public API answers within a second"),
+)
+
+
+def test_notes_in_other_words_are_suggested_and_look_alikes_are_not(data):
+    with open_small(data) as library:
+        numbers = [
+            tuple(library.store(title)["number"] for title in pair) for pair in (*PARAPHRASES, *LOOK_ALIKES)
+        ]
+        assert library.memory.meaning is not library.memory.vectors
+        answer = finish(carry_out(library, "suggest_consolidations", {}, project="here"))
+        grouped = [
+            {group["primary"]["number"], *(row["number"] for row in group["similar"])}
+            for group in answer["groups"]
+        ]
+        assert sorted(map(sorted, grouped)) == [list(pair) for pair in numbers[: len(PARAPHRASES)]]
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,9 @@ class ModelVectors:
 
     def has_work(self, reached: Point) -> bool:
         """Whether steps have anything to do or to try."""
-        return not self.complete_at(reached) and (not self.fault or time.monotonic() >= self._retry_at)
+        vectors = self.complete_at(reached)
+        is_done = vectors is not None and not vectors.is_older
+        return not is_done and (not self.fault or time.monotonic() >= self._retry_at)
 
     def steps(self) -> Generator[None, None, None]:
         """Embed the missing and the changed notes, a few in each step; an embedder's fault ends the
@@ -119,6 +121,7 @@ class ModelVectors:
                     self._missing += numbers
                     raise
                 yield
+            yield from vectors.renew(self._store.notes_by_number, STEP_NOTES)
         except CortexError as error:
             log.info("embedding goes on later: %s", error)
 

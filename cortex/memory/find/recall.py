@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 CHANGES = 1_000
 #: indexes that can be rebuilt from the store; folder of the vectors of a model
 INDEXES, MODEL = ("words", "vectors", "edges"), "model-vectors"
+#: notes that the built-in model embeds again in one step (5 ms)
+RENEWED = 50
 #: candidates of the word lane for each requested hit, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
 #: share of a superseded note's score that its heir gets; heirs of heirs that are followed
@@ -246,6 +248,17 @@ class Memory:
         else:
             yield from self._load()
         yield from self._take_in(min(self.reached, self.words.reached, self.vectors.reached).number)
+
+    @property
+    def has_to_embed(self) -> bool:
+        """Whether `embed` has work."""
+        return self.vectors.is_older or bool(self.model and self.model.has_work(self.reached))
+
+    def embed(self) -> Generator[None, None, None]:
+        """Embed notes whose text had an earlier form, and those that the model lacks, in steps."""
+        yield from self.vectors.renew(self.store.notes_by_number, RENEWED)
+        if self.model:
+            yield from self.model.steps()
 
     def differences(self, live: Sequence[int]) -> dict[str, str]:
         """{index: its fault, "" for none}; `live`: the numbers of the notes that it should hold."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -39,8 +39,8 @@ EXACT_MAX, PROPOSED, PROPOSED_EACH = 20_000, 500, 200
 SAMPLE = 2_000
 #: rows are gathered by index if they are fewer than one in SELECTIVE; else all are compared
 SELECTIVE = 4
-#: number of the form of embedded texts, in the name of the file
-TEXT_FORM = 2
+#: number of the form of embedded texts, in the name of the file; the names of earlier forms' files
+TEXT_FORM, OLDER_FORMS = 2, ("{}.rows",)
 #: vectors gathered at once (0.8 MB of 384 numbers); initial room
 SLICE, ROOM = 1_000, 1024
 
@@ -82,6 +82,8 @@ class Vectors:
 
     A row of the file is note, change and its mark, checksum and vector; the last row of a note
     counts. In a cut or damaged file, rows from the first unreadable one on are dropped.
+
+    A file whose texts had an earlier form is used as it is, until `renew` replaces it.
     """
 
     def __init__(
@@ -102,8 +104,12 @@ class Vectors:
             ]
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
-        self.path = folder / f"{name}-{TEXT_FORM}.rows"
-        for other in files.names(folder):
+        self.path = self._renewed = folder / f"{name}-{TEXT_FORM}.rows"
+        names = files.names(folder)
+        if self.path.name not in names:
+            older = (form.format(name) for form in OLDER_FORMS)
+            self.path = folder / next((other for other in older if other in names), self.path.name)
+        for other in names:
             if other != self.path.name:  # of an earlier model, or of texts in another form
                 files.remove(folder / other)
         self.reached = Point()
@@ -138,6 +144,7 @@ class Vectors:
         """Remove its file; the object must not be used afterwards."""
         with contextlib.suppress(FileNotFoundError):
             files.remove(self.path)
+        self.path = self._renewed  # ends `renew`
 
     def numbers(self) -> set[int]:
         """The notes with a vector."""
@@ -167,6 +174,29 @@ class Vectors:
             file.write(rows.tobytes())
         self.reached = change
         self._put(rows["number"].astype(np.int64), rows["vector"])
+
+    @property
+    def is_older(self) -> bool:
+        """Whether texts had an earlier form, and `renew` has work."""
+        return self.path != self._renewed
+
+    def renew(self, read: Callable[[Sequence[int]], Sequence[Note]], count: int) -> Iterator[None]:
+        """Embed all notes again whose texts had an earlier form, `count` in each step, and replace
+        the file; after a kill in between, from the beginning. `read` returns notes by number.
+        """
+        numbers = sorted(self.numbers())
+        while self.is_older and numbers:
+            self.take(self.reached, read(numbers[-count:]))
+            del numbers[-count:]
+            yield
+        if self.is_older:
+            older, self.path = self.path, self._renewed
+            rows = np.zeros(self._count, self._dtype)
+            rows["number"], rows["vector"] = self._numbers[: self._count], self._matrix[: self._count]
+            rows["change"], rows["mark"] = self.reached
+            rows["crc"] = _checksums(rows)
+            self._write_anew(rows)
+            files.remove(older)
 
     def _put(self, numbers: Array, vectors: Array) -> None:
         self._cached_places = None
@@ -274,12 +304,12 @@ class Vectors:
             self._unrelated = float(cosines.mean()), float(cosines.std())
         return self._unrelated
 
-    def likenesses(self, numbers: Sequence[int]) -> Array:
-        """float32 [n, n]: the cosines between notes, in deviations above the mean of unrelated
-        notes.
+    def likenesses(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
+        """float32 [numbers, others]: the cosines between notes, in deviations above the mean of
+        unrelated notes.
         """
         mean, deviation = self._scale()
-        return (self.against(numbers, numbers) - mean) / (deviation or 1.0)
+        return (self.against(numbers, others) - mean) / (deviation or 1.0)
 
     def likenesses_to(self, text: str, numbers: Sequence[int]) -> Array:
         """float32 [n]: the same between a text and notes."""

@@ -17,13 +17,13 @@ Type = Literal[
 ]
 
 #: least similarity of two notes of one pattern: the mean of common words and cosine
-FUSED = 0.45
+FUSED = 0.42
 #: share of common words from which on a note joins a pattern
 JOINS = 0.3
 #: least notes and sessions of a pattern
 NOTES, SESSIONS = 3, 2
 #: share of common words, and mean cosine of their notes, from which on two patterns are merged
-MERGES, MERGES_COSINE = 0.5, 0.55
+MERGES, MERGES_COSINE = 0.5, 0.5
 #: least characters of a title's word in a signature
 WORD_CHARS = 4
 #: share of the notes that must contain a word of the pattern

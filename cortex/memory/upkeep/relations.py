@@ -17,7 +17,7 @@ from cortex.memory.upkeep.traits import Trait, jaccard, stems
 
 #: cosine of two notes with common words, or share of common words, from which on a negation
 #: contradicts; by the cosine alone, "Have fun!" would contradict "I cannot wait"
-CONTRADICTS, CONTRADICTS_WORDS = 0.80, 0.6
+CONTRADICTS, CONTRADICTS_WORDS = 0.77, 0.6
 #: confidence of a phrase of correction, and of opposite changes to a file
 CORRECTS, OPPOSES = 0.8, 0.75
 #: share of common words of two titles, without their verbs, from which on both are about one thing
@@ -127,9 +127,10 @@ PAIRWISE = RETIRED | frozenset(
 AUTOMATIC = PAIRWISE | {"correction", "opposition"}
 #: confidence below which no edge is made: the least that `find_related_observations` lists
 LEAST = 0.5
-#: cosine from which on two notes are similar; share a topic; are not unrelated. The built-in model
-#: gives two notes about one thing .6 to .9, and unrelated ones −.1 to .35
-SIMILAR, TOPIC, AKIN = 0.75, 0.55, 0.35
+#: cosine from which on two notes are similar; share a topic; are not unrelated. In the lives of
+#: scripts/bench the built-in model gives two notes about one thing .13 to .63 (four of five), and
+#: others −.11 to .30 (98 of 100)
+SIMILAR, TOPIC, AKIN = 0.72, 0.5, 0.28
 #: share of common words from which on two notes share a topic
 TOPIC_WORDS = 0.25
 #: confidence from common files: base, for each, at most

@@ -4,9 +4,9 @@ statistics. One run at a time; requests are answered between any two slices.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from cortex.memory.answers import title_rows
 from cortex.memory.find.catalog import Selection
+from cortex.memory.find.newer.successors import text_of
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library
 from cortex.memory.store.note_store import STATES
@@ -21,7 +22,7 @@ from cortex.memory.store.tables import NOTE
 from cortex.memory.times import format_moment
 from cortex.memory.transcripts.proposing.proposals import expire
 from cortex.memory.upkeep import fading
-from cortex.memory.upkeep.duplicates import groups
+from cortex.memory.upkeep.duplicates import groups, judge, likenesses, to_read
 from cortex.memory.upkeep.fading import fade_edges
 from cortex.memory.upkeep.linking import relate_changed
 from cortex.memory.upkeep.pattern_steps import find_patterns, pattern_rows
@@ -36,8 +37,10 @@ from cortex.memory.upkeep.state import (
     read_mark,
     write_mark,
 )
+from cortex.memory.upkeep.traits import Trait
 from cortex.memory.upkeep.work import Steps, Work, remaining
-from cortex.system.errors import BadRequest
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.bounds import check_page
 
 Cycle = Literal["all", "decay", "associations", "forgetting"]
@@ -62,6 +65,8 @@ CYCLES: Mapping[str, tuple[str, ...]] = {
 _FOLLOWING = (RELATIONS, PATTERNS)
 #: newest notes that are compared for suggestions; how many in one slice
 COMPARED, ROWS = 1_000, 50
+#: pairs of notes that the replacement model reads in one slice, in both directions (60 ms)
+READ_EACH = 4
 #: bounds of arguments
 SIMILARITY_MIN, SIMILARITY_MAX, GROUPS_MAX, PATTERNS_MAX = 0.5, 1.0, 50, 100
 _HOUR_MS = 3_600_000
@@ -121,7 +126,7 @@ def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
     return sum(count for numbers in steps.values() for name, count in numbers.items() if name in counted)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _running(memory: Memory, what: str) -> Iterator[bool]:
     """Yield whether the run may start: no other upkeep runs, here or elsewhere in the team."""
     if memory.upkeep.running:
@@ -232,7 +237,7 @@ def get_maintenance_stats(library: Library) -> dict[str, Any]:
 def suggest_consolidations(
     library: Library, *, min_similarity: float = 0.8, limit: int = 10, offset: int = 0
 ) -> Long:
-    """Groups of nearly equal notes among the newest 1 000; nothing is changed. {"groups":
+    """Groups of notes among the newest 1 000 that say the same; nothing is changed. {"groups":
     [{"primary", "similar", "avg_similarity", "reason"}], "total_analyzed", "groups_found",
     "min_similarity", "recommendation", "next_offset" if there are more}. Raises BadRequest.
     """
@@ -248,12 +253,15 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
     work = Work(memory, memory.now(), dry_run=True)
     numbers = [int(number) for number in memory.catalog.in_time(mask)[-COMPARED:]]
     yield
-    traits = yield from work.traits(numbers)
-    trait_numbers, rows = list(traits), []
-    for at in range(0, len(trait_numbers), ROWS):
-        rows.append(memory.vectors.against(trait_numbers[at : at + ROWS], trait_numbers))
-        yield
-    clusters = groups(list(traits.values()), np.concatenate(rows), least) if rows else []
+    by_number = yield from work.traits(numbers)
+    traits, trait_numbers = list(by_number.values()), list(by_number)
+    likeness = likenesses(traits, (yield from _compare(memory.vectors.against, trait_numbers)))
+    yield
+    if (meaning := memory.meaning) is not memory.vectors:
+        with contextlib.suppress(CortexError):  # then words and the built-in model decide
+            near = yield from _compare(meaning.likenesses, trait_numbers)
+            yield from _read_repeated(memory, traits, likeness, near, least)
+    clusters = groups(traits, likeness, least)
     yield
     page_groups = clusters[page]
     notes = memory.store.notes_by_number(
@@ -276,13 +284,49 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
             }
             for group in page_groups
         ],
-        "total_analyzed": len(trait_numbers),
+        "total_analyzed": len(traits),
         "groups_found": len(clusters),
         "min_similarity": least,
         "recommendation": "Check each group; merge_observations joins two notes and keeps the facts of both."
         if clusters
         else "No two notes say the same.",
     } | ({"next_offset": page.stop} if page.stop < len(clusters) else {})
+
+
+def _compare(
+    compare: Callable[[Sequence[int], Sequence[int]], Array], numbers: Sequence[int]
+) -> Generator[None, None, Array]:
+    """float32 [n, n]: each of the notes compared with all, in slices."""
+    rows = [np.zeros((0, len(numbers)), np.float32)]
+    for at in range(0, len(numbers), ROWS):
+        rows.append(compare(numbers[at : at + ROWS], numbers))
+        yield
+    return np.concatenate(rows)
+
+
+def _read_repeated(
+    memory: Memory, traits: Sequence[Trait], likeness: Array, near: Array, least: float
+) -> Steps:
+    """Have the replacement model read the pairs that are alike, and set their likeness to what it
+    says, a few in each step.
+    """
+    pairs = to_read(traits, likeness, near, least)
+    notes = {
+        note.number: text_of(note)
+        for note in memory.store.notes_by_number(sorted({traits[at].number for pair in pairs for at in pair}))
+    }
+    for first in range(0, len(pairs), READ_EACH):
+        some = [
+            pair
+            for pair in pairs[first : first + READ_EACH]
+            if all(traits[at].number in notes for at in pair)
+        ]
+        forward = [(notes[traits[old].number], notes[traits[new].number]) for old, new in some]
+        both = memory.replacements.repetitions([*forward, *((new, old) for old, new in forward)])
+        for (old, new), forth, back in zip(some, both, both[len(some) :], strict=False):
+            value = judge(float(likeness[old, new]), least, forth, back)
+            likeness[old, new] = likeness[new, old] = value
+        yield
 
 
 def get_patterns(

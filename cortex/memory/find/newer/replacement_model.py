@@ -19,6 +19,8 @@ MODEL_DIR = Path(__file__).with_name("cortex_replacement")
 NOTE_TOKENS = 60
 #: pairs read at once (some 10 ms each)
 BATCH = 8
+#: columns of the labels that are used
+REPLACES, REPEATS = 0, 3
 
 
 class ReplacementModel:
@@ -28,16 +30,22 @@ class ReplacementModel:
         """Raises Damaged when a file is missing or wrong."""
         self._bert = Bert(folder)
 
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """float64 [pairs, labels]: how likely the newer note of each (older, newer) replaces the
+        older, repeats it, and so on: REPLACES and REPEATS are columns.
+        """
+        values = [self._read_batch(pairs[at : at + BATCH]) for at in range(0, len(pairs), BATCH)]
+        return np.concatenate(values) if values else np.zeros((0, REPEATS + 1))
+
     def likelihoods(self, pairs: Sequence[tuple[str, str]]) -> Array:
         """float64 [pairs]: how likely the newer note of each (older, newer) replaces the older."""
-        values = [self._read(pairs[at : at + BATCH]) for at in range(0, len(pairs), BATCH)]
-        return np.concatenate(values) if values else np.zeros(0)
+        likelihoods: Array = self.read(pairs)[:, REPLACES]
+        return likelihoods
 
-    def _read(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """As `likelihoods`, of one batch."""
+    def _read_batch(self, pairs: Sequence[tuple[str, str]]) -> Array:
         scores = self._bert.linear(self._bert.encode(pairs, NOTE_TOKENS), "labels")
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-        likelihoods: Array = (shares[:, 0] / shares.sum(axis=1)).astype(np.float64)
+        likelihoods: Array = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float64)
         return likelihoods
 
 

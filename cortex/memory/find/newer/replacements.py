@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cortex.memory.find.newer.replacement_model import ReplacementModel, read_identity
+from cortex.memory.find.newer.replacement_model import REPEATS, REPLACES, ReplacementModel, read_identity
 from cortex.memory.find.newer.successors import text_of
 from cortex.memory.note import Note
 from cortex.system import files
@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 LEAST = 0.03
 #: notes that wait to be read, at most: the newest
 WAITING_MAX = 2_000
+#: pairs of texts that were read and are remembered (.5 to 1 KB each)
+REMEMBERED_MAX = 2_000
 #: seconds without a reading until the model gives its memory back
 IDLE_S = 300.0
 #: a row: older and newer note, checksums of their texts, the likelihood, and a checksum of these.
@@ -60,6 +62,7 @@ class Replacements:
         self._newer: dict[int, dict[int, Row]] = {}
         self._older: dict[int, list[int]] = {}
         self._read: dict[int, int] = {}
+        self._remembered: dict[tuple[str, str], Array] = {}
 
     def _rows(self) -> list[Row]:
         """The rows of the file up to the first damaged one."""
@@ -110,14 +113,18 @@ class Replacements:
             self.drop(gone)
         self.waiting = sorted(number for number in present if not self._read.get(number))[-WAITING_MAX:]
 
-    def read(self, newer: Note, olders: Sequence[Note]) -> Array:
-        """float64 [olders]: how likely the newer note replaces each, remembered."""
-        self.waiting = [number for number in self.waiting if number != newer.number]
+    def read(self, newer: Note, olders: Sequence[Note], *, is_all: bool = True) -> Array:
+        """float64 [olders]: how likely the newer note replaces each, remembered. Without `is_all`
+        the newer note waits on, to be read with others, too.
+        """
+        if is_all:
+            self.waiting = [number for number in self.waiting if number != newer.number]
         try:
-            values = self._likelihoods(newer, olders) if olders else np.zeros(0)
+            labels = self._labels([(text_of(older), text_of(newer)) for older in olders])
         except Damaged as error:  # the note is stored all the same
             log.warning("notes are not compared: %s", error)
             return np.zeros(len(olders))
+        values = np.array([row[REPLACES] for row in labels], float)
         for number in self._older.pop(newer.number, ()):
             self._newer[number].pop(newer.number, None)
         text = _text_crc(newer)
@@ -126,13 +133,21 @@ class Replacements:
             for older, value in zip(olders, values.tolist(), strict=True)
             if value >= LEAST
         ]
-        self._append([*rows, (0, newer.number, 0, text, 0.0)])
+        self._append([*rows, (0, newer.number, 0, text, 0.0)] if is_all else rows)
         return values
 
-    def _likelihoods(self, newer: Note, olders: Sequence[Note]) -> Array:
-        self._model, self._used = self._model or self._make(), time.monotonic()
-        text = text_of(newer)
-        return self._model.likelihoods([(text_of(older), text) for older in olders])
+    def repetitions(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How likely the second text of each pair repeats the first. Raises Damaged."""
+        return [float(row[REPEATS]) for row in self._labels(pairs)]
+
+    def _labels(self, pairs: Sequence[tuple[str, str]]) -> list[Array]:
+        """What the model says of each pair of texts, remembered. Raises Damaged."""
+        if len(self._remembered) > REMEMBERED_MAX:
+            self._remembered.clear()
+        if unread := [pair for pair in dict.fromkeys(pairs) if pair not in self._remembered]:
+            self._model, self._used = self._model or self._make(), time.monotonic()
+            self._remembered.update(zip(unread, self._model.read(unread), strict=True))
+        return [self._remembered[pair] for pair in pairs]
 
     def _append(self, rows: Sequence[Row]) -> None:
         if not rows:
