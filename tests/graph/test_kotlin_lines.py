@@ -1,5 +1,9 @@
 """Definitions of Kotlin in files with line ends that the grammar misreads."""
 
+import re
+
+import pytest
+
 from cortex.graph.facts.repairs.misread_lines import join_broken_lines
 from cortex.graph.languages.table import LANGUAGES
 from cortex.graph.resolution.project import Project, Roots
@@ -74,6 +78,45 @@ def test_a_continued_statement_does_not_end_before_a_call_of_get():
 def test_type_arguments_of_calls_are_blanked_and_nothing_moves():
     lines = ["class Box<T>(x: T) : Base<T>(x)", "val y = disk.save<Disk>(x)", "if (a < b) c(d > (e))"]
     assert join_broken_lines(lines) == [lines[0], "val y = disk.save      (x)", lines[2]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "assertFails<Disk> { save() }",
+        "val x = disk.use<Shop.Disk> { it }",
+        "return Box<Disk>{ it }",
+        "f(Box<Disk> {})",
+    ],
+)
+def test_type_arguments_of_calls_with_a_block_are_blanked(line):
+    (repaired,) = join_broken_lines([line])
+    assert len(repaired) == len(line)
+    assert "<" not in repaired
+    assert repaired.split() == re.sub(r"<.*?>", "  ", line).split()
+    (call,) = [
+        reference
+        for reference in _read(f"fun run() {{\n  {line}\n}}\n").references
+        if reference.kind == "call" and reference.chain.endswith(("assertFails", "use", "Box"))
+    ]
+    assert call.arguments == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "class box<T> {",
+        "interface box<T> {",
+        "class Box<T> {",
+        "val x = object : Box<Disk> {",
+        "fun disks(): List<Disk> {",
+        "fun disks(): shop.List<Disk> {",
+        "if (a < b || c > { 1 }()) {",
+        "use<Disk, Int> { it }",
+    ],
+)
+def test_types_before_a_body_stay(line):
+    assert join_broken_lines([line]) == [line]
 
 
 def test_types_on_one_line_are_read():

@@ -80,3 +80,122 @@ def test_a_function_with_the_name_of_an_interface_is_called():
     targets = [edge.target for edge in calls_in(project, "a.kt") if edge.location.line == 11]
     assert 5 in [lines[target] for target in targets]
     assert 2 not in [lines[target] for target in targets]
+
+
+#: name → (text of a file, the targets of calls in its last function, by name and line)
+CALLS = {
+    "a call on the result of an extension of an outside type": (
+        """package shop
+import flows.flowOf
+interface Reader {
+  fun next(): Int
+  fun close()
+}
+fun Flow<Int>.track(n: Int = 0): Reader = TODO()
+fun Channel.next(): Int = 1
+fun f() {
+  val one = flowOf(1).track()
+  one.next()
+  flowOf(1).track(2).close()
+}
+""",
+        {"Flow.track", "Reader.next", "Reader.close"},
+    ),
+    "a library's function of that name is no extension": (
+        """package shop
+import flows.flowOf
+interface Reader {
+  fun size(): Int
+}
+fun Flow<Int>.map(n: Int = 0): Reader = TODO()
+class Tape {
+  fun size(): Int = 1
+}
+fun f() {
+  flowOf(1).map(1).size()
+}
+""",
+        set(),
+    ),
+    "a member that takes other numbers of arguments hides no function outside": (
+        """package shop
+fun limit(size: Int, block: () -> Unit) {}
+class Disk {
+  fun limit(block: () -> Unit) {}
+  fun f() {
+    limit(1) { }
+  }
+}
+""",
+        {"limit"},
+    ),
+    "a member that takes the arguments does": (
+        """package shop
+fun limit(block: () -> Unit) {}
+class Disk {
+  fun limit(size: Int = 0, block: () -> Unit) {}
+  fun f() {
+    limit { }
+  }
+}
+""",
+        {"Disk.limit"},
+    ),
+    "neither takes them": (
+        """package shop
+fun limit(a: Int, b: Int, c: Int) {}
+class Disk {
+  fun limit(block: () -> Unit) {}
+  fun f() {
+    limit(1, 2)
+  }
+}
+""",
+        set(),
+    ),
+    "a private constructor is called in its class": (
+        """package shop
+class Disk private constructor(size: Int) {
+  companion object {
+    operator fun invoke(size: Int): Disk {
+      return Disk(size)
+    }
+  }
+}
+""",
+        {"Disk"},
+    ),
+    "the companion's function is called outside of its class": (
+        """package shop
+class Disk private constructor(size: Int) {
+  companion object {
+    operator fun invoke(size: Int): Disk = TODO()
+  }
+}
+fun f() {
+  Disk(1)
+}
+""",
+        {"Disk.invoke"},
+    ),
+    "and in its class if the constructor takes no such arguments": (
+        """package shop
+class Disk private constructor(size: Int, name: String) {
+  companion object {
+    operator fun invoke(size: Int): Disk = TODO()
+  }
+  fun f() {
+    Disk(1)
+  }
+}
+""",
+        {"Disk.invoke"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_nearest_function_that_can_take_a_call_is_called(name):
+    text, targets = CALLS[name]
+    calls = {edge.target.partition(":")[2] for edge in calls_in(project_of({"a.kt": text}), "a.kt")}
+    assert calls == targets

@@ -4,7 +4,7 @@ In Kotlin:
 
 * a line end between a class's name and the modifiers of its constructor
 * a line end before a call of `get`, which it takes as a property's getter
-* type arguments of a call with arguments, which it takes as comparisons
+* type arguments of a call with arguments or a block, which it takes as comparisons
 * a type on one line: its last member needs a separator
 
 In TypeScript, the type parameters at the beginning of a signature, `<T>(x: T): T`, which it takes
@@ -27,6 +27,12 @@ _TYPE = r"[A-Z][\w.]*+(?:<[\w.?*, ]*+>)?+\??+"
 #: a call with type arguments, `save<Disk>(x)`: the grammar reads `(save < Disk) > (x)`
 _TYPED_CALL = re.compile(
     rf"((?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(.]|return|->)\s*+[A-Z]\w*+)(<{_TYPE}(?:,\s*+{_TYPE})*+>)(?=\([^)])",
+    re.ASCII,
+)
+#: one with a block, `use<Disk> { … }`; not `class use<Disk> {`
+_TYPED_BLOCK = re.compile(
+    r"((?<!\bclass )(?<!\binterface )(?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(]|return|->)\s*+[A-Z]\w*+)"
+    r"(<[A-Z][\w.]*+>)(?=\s*+\{)",
     re.ASCII,
 )
 _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
@@ -59,7 +65,9 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
         if type_on_line:
             output[at] = line
         if ">(" in line:
-            output[at] = _TYPED_CALL.sub(lambda match: match[1] + " " * len(match[2]), line)
+            output[at] = line = _TYPED_CALL.sub(_without_types, line)
+        if "> {" in line or ">{" in line:
+            output[at] = line = _TYPED_BLOCK.sub(_without_types, line)
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
             if (name := _class_above(lines, at)) is not None:
                 output[name] += "("
@@ -70,6 +78,10 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
             if above is not None and _ends_statement(lines[above]):
                 output[above] += ";"
     return output
+
+
+def _without_types(call: re.Match[str]) -> str:
+    return call[1] + " " * len(call[2])
 
 
 def _close_last_member(line: str) -> str:

@@ -17,6 +17,7 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import TYPE_KINDS
 
 #: links of the receiver that a chain's second link has
 _RECEIVER_LINKS = 2
@@ -115,6 +116,22 @@ def skip_variable(calls: Calls, callee: Callee) -> None:
         callee.values = kotlin.functions_past_variables(callee.name, calls.path, callee.reference.scope)
 
 
+def skip_other_arities(calls: Calls, callee: Callee) -> None:
+    """Take a function further out if those of the nearest scope take other numbers of arguments."""
+    reference, refs = callee.reference, calls.targets.callable_refs(callee.values, -1)
+    definitions = map(calls.project.definition, refs)
+    if not refs or reference.arguments < 0 or any(entry.kind in TYPE_KINDS for entry in definitions):
+        return
+    if any(calls.targets.takes(ref, reference.arguments) for ref in refs):
+        return
+    kotlin = calls.evaluator.helper(Kotlin)
+    further = kotlin.functions_past_other_arities(
+        callee.name, calls.path, reference.scope, refs, reference.arguments
+    )
+    if further is not None:
+        callee.values, callee.confidence = further
+
+
 def take_extension(calls: Calls, callee: Callee) -> None:
     """Take an extension on an implicit receiver, or the `invoke` of a companion."""
     kotlin, reference = calls.evaluator.helper(Kotlin), callee.reference
@@ -124,12 +141,12 @@ def take_extension(calls: Calls, callee: Callee) -> None:
     if around:
         refs = calls.targets.extended.called(reference, "", callee.name, around)
         callee.values, callee.confidence = tuple(Value("def", *ref) for ref in refs), "receiver"
-    callee.values = kotlin.invoked(callee.values, reference)
+    callee.values = kotlin.invoked(callee.values, reference, calls.path)
 
 
 def take_invoked(calls: Calls, callee: Callee) -> None:
     """Take the `invoke` of a companion that takes the arguments."""
-    callee.values = calls.evaluator.helper(Kotlin).invoked(callee.values, callee.reference)
+    callee.values = calls.evaluator.helper(Kotlin).invoked(callee.values, callee.reference, calls.path)
 
 
 def visible(_project: Project, evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
