@@ -1,5 +1,5 @@
-"""Kotlin's calls besides members: extensions, also on implicit receivers; calls of companions;
-receivers and arguments of blocks.
+"""Kotlin's calls besides members: extensions, also on implicit receivers; receivers and arguments
+of blocks.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.declared.types import split_top_level
 from cortex.graph.facts.expressions.blocks import BLOCK_MARKS, BLOCK_RECEIVER
-from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
+from cortex.graph.facts.facts import DEFAULT, PLATFORM
 from cortex.graph.resolution.calling.extensions import is_generic
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import How, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS
 
 #: the receiver before the parameters of a block's type
 _RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\??\.\(")
@@ -193,39 +193,6 @@ class Kotlin:
                 return []
             targets |= dict.fromkeys(types)
         return list(targets)
-
-    def _is_inside(self, path: str, scope: int, ref: Ref) -> bool:
-        """Return True if a scope is in a definition."""
-        definitions = self._project.index(path).facts.definitions
-        while scope >= 0 and (path, scope) != ref:
-            scope = definitions[scope].parent
-        return scope >= 0
-
-    def invoked(self, values: tuple[Value, ...], reference: Reference, path: str) -> tuple[Value, ...]:
-        """Return `values`, or the `operator fun invoke` of a class's companion that takes the
-        arguments.
-
-        The constructor goes before it: outside of the class it must be a private one.
-        """
-        if len(values) != 1 or values[0].tag != "def":
-            return values
-        called = self._project.definition(values[0].ref)
-        if called.kind not in TYPE_KINDS or (
-            self._is_inside(path, reference.scope, values[0].ref)
-            and accepts_count(called, reference.arguments)
-        ):
-            return values
-        operators = [value for value in self._values.member(values[0].ref, "invoke") if value.tag == "def"]
-        pairs = [(value, self._project.definition(value.ref)) for value in operators]
-        pairs = [
-            (v, definition) for v, definition in pairs if (v.path, definition.parent) == values[0].ref
-        ]  # not a base's
-        fitting = (
-            v
-            for v, definition in pairs
-            if "static" in definition.flags and accepts_count(definition, reference.arguments)
-        )
-        return tuple(fitting) or values
 
 
 def function_result(text: str) -> str:
