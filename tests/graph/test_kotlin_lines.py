@@ -119,6 +119,53 @@ def test_types_before_a_body_stay(line):
     assert join_broken_lines([line]) == [line]
 
 
+@pytest.mark.parametrize(
+    ("line", "repaired"),
+    [
+        ('  @[Test JsName("x")]', "  @Test              "),
+        ("  is Disk.Full if ready() -> stop()", "  is Disk.Full ,  ready() -> stop()"),
+        ("  is Disk<Int> if it > { 1 }() -> 2", "  is Disk<Int> ,  it > { 1 }() -> 2"),
+        ('val x = $$"""a"""', 'val x =   """a"""'),
+        ("val x = list[if (a) 1 else 2]", None),
+        ("val run = { x: Int -> if (x is Disk) 1 else 2 }", None),
+        ("else if (x is Disk) { y -> 1 }", None),
+        ('val x = "$$"', None),
+        ('val x = "a $$"', None),
+        ("@[Test", None),
+        ("  inline = true", "  inlin_ = true"),
+        ("  open(1)", "  ope_(1)"),
+        ("  inline = true,", None),
+        ("  inline fun run() = 1", None),
+        ("  internal var x = 1", None),
+        ("  private constructor(x: Int)", None),
+        ("  disk.open(1)", None),
+        ("  openDisk(1)", None),
+    ],
+)
+def test_newer_forms_are_written_as_the_grammar_reads_them(line, repaired):
+    assert join_broken_lines([line]) == [repaired or line]
+
+
+def test_a_file_with_newer_forms_keeps_its_definitions_and_calls():
+    text = """class DiskTest {
+  @[Test JsName("a")]
+  fun `saves it`() = when (disk) {
+    is Full if ready() -> stop($$"x")
+    else -> start()
+  }
+}
+"""
+    index = _read(text)
+    assert [definition.qualified for definition in index.facts.definitions] == [
+        "DiskTest",
+        "DiskTest.saves it",
+    ]
+    calls = {
+        (reference.chain, reference.column) for reference in index.references if reference.kind == "call"
+    }
+    assert calls == {("ready", 15), ("stop", 26), ("start", 12)}
+
+
 def test_types_on_one_line_are_read():
     lines = [
         "class A {",

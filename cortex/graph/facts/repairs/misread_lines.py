@@ -6,6 +6,9 @@ In Kotlin:
 * a line end before a call of `get`, which it takes as a property's getter
 * type arguments of a call with arguments or a block, which it takes as comparisons
 * a type on one line: its last member needs a separator
+* annotations in a list, `@[Test Slow]`, of which the first stays
+* a name like a modifier at the beginning of a statement, `inline = true`: the name is lost
+* guards in `when`, `is Disk if ready ->`, and texts with several dollars, `$$"…"`
 
 In TypeScript, the type parameters at the beginning of a signature, `<T>(x: T): T`, which it takes
 as type arguments of the line above. Pure text; lines and columns of all other code stay the same.
@@ -35,6 +38,12 @@ _TYPED_BLOCK = re.compile(
     r"(<[A-Z][\w.]*+>)(?=\s*+\{)",
     re.ASCII,
 )
+_ANNOTATIONS = re.compile(r"\s*+@\[(\w++)(?:[^\]\[]*+)\]\s*+$")
+_MODIFIER_NAME = re.compile(
+    r"(\s++(?:ope|inlin|infi|externa|fina|seale|abstrac|overrid|interna|publi|tailre))[nexldtc](?=\s?=[^=]|\(|\.\w)"
+)
+_GUARD = re.compile(r"(\s*+!?is\s++[\w.]++(?:<[^()]*?>)?\s++)if(?=\s.*->)")
+_DOLLARS = re.compile(r'(^\s*+|[=(,]\s*+)(\$\$++)(?=")')
 _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
 #: strings and comments, in which braces do not count; braces and the ends of statements
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|/\*.*?\*/|//.*|[{};]')
@@ -60,14 +69,7 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
     for at, written in enumerate(lines):
         if len(written) > LINE_CHARS_MAX:
             continue
-        type_on_line = "}" in written and _TYPE_OPENS.search(written)
-        line = _close_last_member(written) if type_on_line else written
-        if type_on_line:
-            output[at] = line
-        if ">(" in line:
-            output[at] = line = _TYPED_CALL.sub(_without_types, line)
-        if "> {" in line or ">{" in line:
-            output[at] = line = _TYPED_BLOCK.sub(_without_types, line)
+        output[at] = line = _repaired_line(written, lines[at - 1] if at else "")
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
             if (name := _class_above(lines, at)) is not None:
                 output[name] += "("
@@ -80,8 +82,26 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
     return output
 
 
-def _without_types(call: re.Match[str]) -> str:
-    return call[1] + " " * len(call[2])
+def _repaired_line(line: str, above: str) -> str:
+    """Return a line of Kotlin as the grammar reads it, as long as before."""
+    if "}" in line and _TYPE_OPENS.search(line):
+        line = _close_last_member(line)
+    named = _MODIFIER_NAME.match(line)
+    if named is not None and line[-1:] != "," and above[-1:] not in ("(", ","):  # else an argument's name
+        line = f"{named[1]}_{line[named.end() :]}"
+    if "@[" in line and (listed := _ANNOTATIONS.match(line)) is not None:
+        line = f"{line[: line.index('@')]}@{listed[1]}".ljust(len(line))
+    if " if " in line and "->" in line and (guard := _GUARD.match(line)) is not None:
+        line = f"{guard[1]}, {line[guard.end() :]}"
+    if '$$"' in line:
+        line = _DOLLARS.sub(_blank_second, line)
+    if ">(" in line:
+        line = _TYPED_CALL.sub(_blank_second, line)
+    return _TYPED_BLOCK.sub(_blank_second, line) if "> {" in line or ">{" in line else line
+
+
+def _blank_second(match: re.Match[str]) -> str:
+    return match[1] + " " * len(match[2])
 
 
 def _close_last_member(line: str) -> str:
