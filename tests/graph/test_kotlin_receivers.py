@@ -229,7 +229,7 @@ TYPES_CALLED = {
         1,
     ),
     "an interface of one function takes a block": (
-        "fun interface Task {\n  fun run()\n}\nfun Task(size: Int, name: String): Task = TODO()\nfun f() = Task { }\n",
+        "fun interface Task {\n  fun run()\n}\nfun f() = Task { }\n",
         {"Task"},
         1,
     ),
