@@ -135,6 +135,8 @@ class Sweep:
             if frame.block and self.syntax.hoisted
             else (bound_from(node) if self.rules.bound_after_value and is_local else node.start_byte)
         )
+        if frame.kind == "container" and self.rules.extended_fields and frame.qualified:
+            name = f"{frame.qualified}.{name}"  # Swift's `extension Disk { static let first = Disk() }`
         self.add_binding_between(name, value, at, until)
 
     def add_binding_between(self, name: str, value: str, at: int, until: int) -> None:
