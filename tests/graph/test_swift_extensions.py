@@ -200,3 +200,19 @@ def test_uses_are_resolved_again_when_such_a_field_changes():
     assert "b.swift" in affected
     targets = {edge.location.line: edge.target for edge in calls_in(project, "b.swift")}
     assert targets[3] == targets[10] == "a:Tape.save"
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("func run(name: String) { name.lined() }", "String.lined"),
+        ("func run(name: String?) { name?.lined() }", "String.lined"),
+        ("func run(name: Page) { name.lined() }", "Page.lined"),
+        ("func run(name: Data) { name.lined() }", ""),
+        ("func run(name: [String]) { name.lined() }", ""),
+    ],
+)
+def test_a_variable_of_a_text_type_has_its_extensions(line, target):
+    text = f"extension String {{ func lined() {{}} }}\nstruct Page {{ func lined() {{}} }}\n{line}\n"
+    calls = [edge for edge in calls_in(project_of({"a.swift": text}), "a.swift") if edge.target]
+    assert [edge.target.partition(":")[2] for edge in calls] == [target] * bool(target)
