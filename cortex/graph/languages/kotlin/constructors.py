@@ -50,8 +50,8 @@ def invoked(calls: Calls, values: tuple[Value, ...], reference: Reference) -> tu
     if len(values) != 1 or values[0].tag != "def" or not _is_type(calls, values[0].ref):
         return values
     ref = values[0].ref
-    made = calls.project.definition(ref)
-    if _is_open(calls, ref, reference.scope) and _takes(made, reference):
+    constructed = calls.project.definition(ref)
+    if _is_open(calls, ref, reference.scope) and _takes(constructed, reference):
         return values
     operators = [value for value in calls.evaluator.member(ref, "invoke") if value.tag == "def"]
     pairs = [(value, calls.project.definition(value.ref)) for value in operators]
@@ -67,11 +67,11 @@ def invoked(calls: Calls, values: tuple[Value, ...], reference: Reference) -> tu
     )
 
 
-def _takes(made: Definition, reference: Reference) -> bool:
+def _takes(constructed: Definition, reference: Reference) -> bool:
     """Return True if a constructor takes the arguments: a block only as a last function."""
     has_block = reference.passed[-1:] == (_BLOCK,)
-    return accepts_count(made, reference.arguments) and not (
-        has_block and (not made.parameters or "->" not in made.parameters[-1].type)
+    return accepts_count(constructed, reference.arguments) and not (
+        has_block and (not constructed.parameters or "->" not in constructed.parameters[-1].type)
     )
 
 
