@@ -27,8 +27,9 @@ of the same word, but no description. Sites with several sure edges: one right e
 site right above, so the edges are also counted one by one (`edges`). `value`: the holder of a
 called value; a sure edge to another definition there is no error, and is counted as `unjudged`.
 `widened`: sites that are right only by a further definition, a body of a prototype's name in C, or
-a method of an `impl` of the named trait in Rust. `--bare`: Ruby's names without parentheses are
-sites, too; for those that the tests do not call the reference has no answer.
+a method of an `impl` of the named trait in Rust. `--bare`: Kotlin's names before a block or between
+two operands are sites, too, and Ruby's names without parentheses; for those of them that the tests
+do not call the reference has no answer.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
     parser.add_argument("--exclude", default="", help="a word: files with it in their path are left out")
-    parser.add_argument("--bare", action="store_true", help="Ruby's names without parentheses are sites")
+    parser.add_argument("--bare", action="store_true", help="names without parentheses are sites")
     return parser.parse_args()
 
 

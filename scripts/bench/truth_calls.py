@@ -70,7 +70,7 @@ def _form(file: File, node: Node, positions: set[tuple[int, int]]) -> str:
         middle = node.named_children[1:2]
         is_word = middle and is_name(middle[0]) and middle[0].type != "operator_identifier"
         if node.type == "infix_expression" and is_word:
-            return INFIX
+            return "" if middle[0].start_point in positions else INFIX
         return OPERATOR if file.language in _OPERATORS else ""
     return _form_of_call(file, node, positions) if node.type in _CALLS else ""
 

@@ -95,9 +95,12 @@ def is_own(file: File) -> bool:
 
 
 def sites_of(file: File, *, bare: bool = False) -> list[Site]:
-    """Return the sites of a file; with `bare` Ruby's names without parentheses, too."""
+    """Return the sites of a file; with `bare` names without parentheses, too: Ruby's, and Kotlin's
+    before a block and between two operands.
+    """
     leaves = list(_leaves(file.tree.root_node))
     declared = _names_behind_macros(file)
+    without_parentheses = _names_before_blocks(file) if bare and file.language == "kotlin" else ()
     sites = []
     for at, leaf in enumerate(leaves[:-1]):
         text = leaf.text or b""
@@ -108,9 +111,31 @@ def sites_of(file: File, *, bare: bool = False) -> list[Site]:
         # Of `new Node\Expr()` only the last name.
         after = [following.text for following in leaves[at + 1 : at + 2]]
         is_new = at > 0 and leaves[at - 1].text == b"new" and after not in ([b"\\"], [b"."], [b"::"])
-        if is_new or _opens(leaves, at + 1) or (bare and leaf.type == "identifier"):
+        is_bare = leaf.start_point in without_parentheses or (
+            bare and file.language != "kotlin" and leaf.type == "identifier"
+        )
+        if is_new or is_bare or _opens(leaves, at + 1):
             sites.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
     return sites
+
+
+def _names_before_blocks(file: File) -> set[Point]:
+    """Return the places of the names of Kotlin's calls `use { … }` and `disk store size`."""
+    places = set()
+    pending = [file.tree.root_node]
+    while pending:
+        node = pending.pop()
+        pending.extend(node.named_children)
+        name: Node | None = None
+        if node.type == "infix_expression" and node.named_child_count > 1:
+            name = node.named_children[1]
+        elif node.type == "call_expression" and node.named_children[-1].type == "annotated_lambda":
+            name = node.named_children[0]
+            while name.type == "navigation_expression":
+                name = name.named_children[-1]
+        if name is not None and is_name(name):
+            places.add(name.start_point)
+    return places
 
 
 def _names_behind_macros(file: File) -> set[Point]:

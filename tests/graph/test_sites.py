@@ -83,3 +83,14 @@ def test_casts_and_declarations_behind_macros_are_no_calls_of_cpp(monkeypatch, t
     (tmp_path / "disk.hpp").write_text(text)
     (file,) = truth_sites.files_of(tmp_path, ("cpp",))
     assert truth_sites.sites_of(file) == [("disk.hpp", 4, 39)]
+
+
+def test_names_before_a_block_and_between_operands_are_sites_of_kotlin_on_request(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "scripts" / "bench")
+    truth_sites = importlib.import_module("truth_sites")
+    text = "fun run(disk: Disk) {\n  disk.use { it.save(1) }\n  retry(2) { start() }\n  disk store size\n  val class1 = if (ok) { 1 } else { 2 }\n}\n"
+    (tmp_path / "disk.kt").write_text(text)
+    (file,) = truth_sites.files_of(tmp_path, ("kotlin",))
+    plain = [("disk.kt", 2, 16), ("disk.kt", 3, 2), ("disk.kt", 3, 13)]
+    assert truth_sites.sites_of(file) == plain
+    assert truth_sites.sites_of(file, bare=True) == [("disk.kt", 2, 7), *plain, ("disk.kt", 4, 7)]

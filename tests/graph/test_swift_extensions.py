@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.graph.small_graphs import calls_in, project_of
+from tests.graph.small_graphs import calls_in, facts_in, project_of
 
 _TYPES = """struct Disk { func save() {} }
 struct Tape { func save() {} }
@@ -142,3 +142,77 @@ def test_a_name_is_qualified_by_a_module_of_the_project(folder):
     assert {(edge.location.line, edge.target.rpartition(":")[2]) for edge in edges} == {
         *((3, "load"), (4, "Disk"), (4, "Disk.save")),
     }
+
+
+#: a file with a field in an extension, and calls on it
+_FIELDS = """extension Disk {
+  static let first = Disk()
+  public static let `default` = Disk()
+  static let tape: Tape = make()
+  static let count = Int(1)
+}
+"""
+_USES = """struct Other { static let second = Tape() }
+func run() {
+  Disk.first.save()
+  Disk.default.save()
+  Disk.tape.save()
+  Disk.count.save()
+  Tape.first.save()
+  Other.second.save()
+  let disk = Disk.first
+  disk.save()
+}
+"""
+
+
+def _save_calls(texts: dict[str, str]) -> dict[int, str]:
+    edges = calls_in(project_of(texts), "b.swift")
+    return {edge.location.line: edge.target for edge in edges if edge.target.endswith(".save")}
+
+
+def test_static_fields_of_an_extension_have_their_types():
+    calls = _save_calls({"a.swift": _TYPES + _FIELDS, "b.swift": _USES})
+    assert calls == {
+        3: "a:Disk.save",
+        4: "a:Disk.save",
+        5: "a:Tape.save",
+        8: "a:Tape.save",
+        10: "a:Disk.save",
+    }
+
+
+def test_an_extension_in_another_file_than_its_type_may_hold_them():
+    calls = _save_calls({"a.swift": _TYPES, "b.swift": _USES, "c.swift": _FIELDS})
+    assert calls == {
+        3: "a:Disk.save",
+        4: "a:Disk.save",
+        5: "a:Tape.save",
+        8: "a:Tape.save",
+        10: "a:Disk.save",
+    }
+
+
+def test_uses_are_resolved_again_when_such_a_field_changes():
+    project = project_of({"a.swift": _TYPES, "b.swift": _USES, "c.swift": _FIELDS})
+    changed = _FIELDS.replace("first = Disk()", "first = Tape()")
+    affected = project.update({"c.swift": facts_in("c.swift", changed)})
+    assert "b.swift" in affected
+    targets = {edge.location.line: edge.target for edge in calls_in(project, "b.swift")}
+    assert targets[3] == targets[10] == "a:Tape.save"
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("func run(name: String) { name.lined() }", "String.lined"),
+        ("func run(name: String?) { name?.lined() }", "String.lined"),
+        ("func run(name: Page) { name.lined() }", "Page.lined"),
+        ("func run(name: Data) { name.lined() }", ""),
+        ("func run(name: [String]) { name.lined() }", ""),
+    ],
+)
+def test_a_variable_of_a_text_type_has_its_extensions(line, target):
+    text = f"extension String {{ func lined() {{}} }}\nstruct Page {{ func lined() {{}} }}\n{line}\n"
+    calls = [edge for edge in calls_in(project_of({"a.swift": text}), "a.swift") if edge.target]
+    assert [edge.target.partition(":")[2] for edge in calls] == [target] * bool(target)

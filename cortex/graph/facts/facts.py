@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 73
+FACTS_VERSION = 74
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -34,7 +34,8 @@ EXPORTED = "exported"
 COMPANION = "object"
 #: flag of a C++ template specialization: `struct Disk<int> {…}`
 SPECIALIZED = "specialized"
-#: flag of a test that a C++ macro defines and no code calls by name: `TEST(Store, Saves) {…}`
+#: flag of a definition that no code calls by name: a test of a C++ macro, `TEST(Store, Saves) {…}`,
+#: a test of Kotlin, and a function that Kotlin hides, `@Deprecated(level = HIDDEN)`
 TESTED = "test"
 #: arguments of a base that only types which include a Ruby module get: `base.extend(Made)`
 TO_HEIRS = "heirs"
@@ -50,6 +51,8 @@ ALIAS = "alias"
 LITERAL_ARGUMENT = "given"
 #: flag of a method without a body in an interface (Java, Kotlin): a function may stand for it
 ABSTRACT = "abstract"
+#: flag of a type that only its own code makes (Kotlin)
+PRIVATE = "private"
 #: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
 #: flag of a definition in a branch of a condition (Python, Ruby): another may define the same name

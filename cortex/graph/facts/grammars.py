@@ -182,6 +182,8 @@ class Rules:
     file_fields: bool = False
     #: constants and functions have members: `save.fast = …`
     members_of_values: bool = False
+    #: an extension may hold fields of its type
+    extended_fields: bool = False
     #: other files resolve names by the types of a function's parameters
     public_parameters: bool = False
     #: types are written in several parts

@@ -337,8 +337,10 @@ class FileIndex:
                 if owner < 0:
                     if self.rules.file_fields and root in self.rules.self_names:
                         root = ""  # Ruby's `@x` outside of all classes
-                    # a member of the constant or function `root`, a constant of Ruby's module
-                    if self.rules.file_fields or self.rules.members_of_values:
+                    # a member of the constant or function `root`, of an extended type, or a
+                    # constant of Ruby's module
+                    rules = self.rules
+                    if rules.file_fields or rules.members_of_values or rules.extended_fields:
                         self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
             elif owner < 0:

@@ -131,8 +131,14 @@ def decorated_node(node: Node) -> Node:
     return node
 
 
+#: what Kotlin's property declares: one name, or several
+_DECLARED = frozenset({"variable_declaration", "multi_variable_declaration"})
+
+
 def bound_from(name: Node) -> int:
-    """The byte from which a name is bound: in Rust's `let store = store(1);` after the value."""
+    """The byte from which a name is bound: in Rust's `let store = store(1);` and in Kotlin's
+    `val store = store(1)` after the value.
+    """
     node: Node | None = name.parent
     for _ in range(PATTERNS_MAX):
         if node is None:
@@ -141,6 +147,8 @@ def bound_from(name: Node) -> int:
             value = node.child_by_field_name("value")
             is_inside = value is not None and value.start_byte <= name.start_byte  # a closure's parameter
             return name.start_byte if is_inside else node.end_byte
+        if node.type in _DECLARED and node.parent is not None and node.parent.type == "property_declaration":
+            return node.parent.end_byte
         node = node.parent
     return name.start_byte
 

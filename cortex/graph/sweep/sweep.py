@@ -128,12 +128,15 @@ class Sweep:
         if owner is not None and owner.name_node.start_byte == node.start_byte:
             return  # `const f = () => …`: the function itself
         until = until or (frame.end if frame.block else 0)
+        is_local = frame.block or frame.kind in CALLABLE_KINDS
         # A comprehension's variable is bound after the expression that uses it.
         at = (
             frame.begin
             if frame.block and self.syntax.hoisted
-            else (bound_from(node) if self.rules.bound_after_value else node.start_byte)
+            else (bound_from(node) if self.rules.bound_after_value and is_local else node.start_byte)
         )
+        if frame.kind == "container" and self.rules.extended_fields and frame.qualified:
+            name = f"{frame.qualified}.{name}"  # Swift's `extension Disk { static let first = Disk() }`
         self.add_binding_between(name, value, at, until)
 
     def add_binding_between(self, name: str, value: str, at: int, until: int) -> None:

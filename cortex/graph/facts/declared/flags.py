@@ -18,6 +18,7 @@ from cortex.graph.facts.facts import (
     OUTER,
     OVERLOAD,
     PLATFORM,
+    TESTED,
     YIELDING,
 )
 from cortex.graph.facts.grammars import Syntax
@@ -32,6 +33,9 @@ _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_met
 #: methods of a script, and the flags of accessors, as Python names them
 _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 _ACCESSORS = {"get": "property", "set": "setter"}
+#: Kotlin's annotations of functions that no code calls by name
+_TESTS = frozenset({b"@Test", b"@ParameterizedTest"})
+_HIDDEN = b"DeprecationLevel.HIDDEN"
 #: letters of type parameters' names that need no flag
 TYPE_LETTERS_MAX = 2
 #: nodes that decide in Ruby whose method a definition is
@@ -122,14 +126,17 @@ def _is_in_companion(node: Node) -> bool:
 
 
 def platform_flags(node: Node) -> tuple[str, ...]:
-    """Return the flag of Kotlin's `expect` and `actual` definitions."""
+    """Return the flags of Kotlin's `expect` and `actual` definitions, and of those that no code
+    calls by name.
+    """
     modifiers = next((child for child in node.children if child.type == "modifiers"), None)
-    kinds = (
-        [modifier for modifier in modifiers.children if modifier.type == "platform_modifier"]
-        if modifiers is not None
-        else []
-    )
-    return (PLATFORM,) if kinds else ()
+    flags = set()
+    for modifier in modifiers.children if modifiers is not None else ():
+        if modifier.type == "platform_modifier":
+            flags.add(PLATFORM)
+        elif modifier.type == "annotation" and (modifier.text in _TESTS or _HIDDEN in (modifier.text or b"")):
+            flags.add(TESTED)
+    return tuple(sorted(flags))
 
 
 def kotlin_flags(function: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:

@@ -4,8 +4,11 @@ In Kotlin:
 
 * a line end between a class's name and the modifiers of its constructor
 * a line end before a call of `get`, which it takes as a property's getter
-* type arguments of a call with arguments, which it takes as comparisons
+* type arguments of a call with arguments or a block, which it takes as comparisons
 * a type on one line: its last member needs a separator
+* annotations in a list, `@[Test Slow]`, of which the first stays
+* a name like a modifier at the beginning of a statement, `inline = true`: the name is lost
+* guards in `when`, `is Disk if ready ->`, and texts with several dollars, `$$"…"`
 
 In TypeScript, the type parameters at the beginning of a signature, `<T>(x: T): T`, which it takes
 as type arguments of the line above. Pure text; lines and columns of all other code stay the same.
@@ -29,6 +32,18 @@ _TYPED_CALL = re.compile(
     rf"((?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(.]|return|->)\s*+[A-Z]\w*+)(<{_TYPE}(?:,\s*+{_TYPE})*+>)(?=\([^)])",
     re.ASCII,
 )
+#: one with a block, `use<Disk> { … }`; not `class use<Disk> {`
+_TYPED_BLOCK = re.compile(
+    r"((?<!\bclass )(?<!\binterface )(?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(]|return|->)\s*+[A-Z]\w*+)"
+    r"(<[A-Z][\w.]*+>)(?=\s*+\{)",
+    re.ASCII,
+)
+_ANNOTATIONS = re.compile(r"\s*+@\[(\w++)(?:[^\]\[]*+)\]\s*+$")
+_MODIFIER_NAME = re.compile(
+    r"(\s++(?:ope|inlin|infi|externa|fina|seale|abstrac|overrid|interna|publi|tailre))[nexldtc](?=\s?=[^=]|\(|\.\w)"
+)
+_GUARD = re.compile(r"(\s*+!?is\s++[\w.]++(?:<[^()]*?>)?\s++)if(?=\s.*->)")
+_DOLLARS = re.compile(r'(^\s*+|[=(,]\s*+)(\$\$++)(?=")')
 _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
 #: strings and comments, in which braces do not count; braces and the ends of statements
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|/\*.*?\*/|//.*|[{};]')
@@ -54,12 +69,7 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
     for at, written in enumerate(lines):
         if len(written) > LINE_CHARS_MAX:
             continue
-        type_on_line = "}" in written and _TYPE_OPENS.search(written)
-        line = _close_last_member(written) if type_on_line else written
-        if type_on_line:
-            output[at] = line
-        if ">(" in line:
-            output[at] = _TYPED_CALL.sub(lambda match: match[1] + " " * len(match[2]), line)
+        output[at] = line = _repaired_line(written, lines[at - 1] if at else "")
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
             if (name := _class_above(lines, at)) is not None:
                 output[name] += "("
@@ -70,6 +80,28 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
             if above is not None and _ends_statement(lines[above]):
                 output[above] += ";"
     return output
+
+
+def _repaired_line(line: str, above: str) -> str:
+    """Return a line of Kotlin as the grammar reads it, as long as before."""
+    if "}" in line and _TYPE_OPENS.search(line):
+        line = _close_last_member(line)
+    named = _MODIFIER_NAME.match(line)
+    if named is not None and line[-1:] != "," and above[-1:] not in ("(", ","):  # else an argument's name
+        line = f"{named[1]}_{line[named.end() :]}"
+    if "@[" in line and (listed := _ANNOTATIONS.match(line)) is not None:
+        line = f"{line[: line.index('@')]}@{listed[1]}".ljust(len(line))
+    if " if " in line and "->" in line and (guard := _GUARD.match(line)) is not None:
+        line = f"{guard[1]}, {line[guard.end() :]}"
+    if '$$"' in line:
+        line = _DOLLARS.sub(_blank_second, line)
+    if ">(" in line:
+        line = _TYPED_CALL.sub(_blank_second, line)
+    return _TYPED_BLOCK.sub(_blank_second, line) if "> {" in line or ">{" in line else line
+
+
+def _blank_second(match: re.Match[str]) -> str:
+    return match[1] + " " * len(match[2])
 
 
 def _close_last_member(line: str) -> str:

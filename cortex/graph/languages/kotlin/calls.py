@@ -1,20 +1,21 @@
-"""Kotlin's calls besides members: extensions, also on implicit receivers; calls of companions;
-receivers and arguments of blocks.
+"""Kotlin's calls besides members: extensions, also on implicit receivers; receivers and arguments
+of blocks.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cortex.graph.facts.declared.types import split_top_level
 from cortex.graph.facts.expressions.blocks import BLOCK_MARKS, BLOCK_RECEIVER
-from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
+from cortex.graph.facts.facts import DEFAULT, PLATFORM
 from cortex.graph.resolution.calling.extensions import is_generic
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import How, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS
 
 #: the receiver before the parameters of a block's type
 _RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\??\.\(")
@@ -60,8 +61,9 @@ class Kotlin:
             block or any(accepts_count(self._project.definition(v.ref), count) for v in own_members)
         ):
             return members
-        is_settled = any(value.tag != "def" for value in members) and not extensions.is_evident(
-            receiver, path
+        is_outside = bool(owners) and all(value.tag == "ext" for value in (*members, *owners))
+        is_settled = any(value.tag != "def" for value in members) and not (
+            is_outside or extensions.is_evident(receiver, path)
         )
         if members and not own_members and is_settled and not block:
             return members  # else perhaps an extension: its block's receiver hides outer members
@@ -86,6 +88,29 @@ class Kotlin:
                 return values, (owner,)
         # A receiver around may have an external type, as in `buildString { … }`.
         return named_values or self.extension_values(name, call, place[0], (), (), _UNKNOWN), ()
+
+    def functions_past_other_arities(
+        self, name: str, path: str, scope: int, refs: Sequence[Ref], count: int
+    ) -> tuple[tuple[Value, ...], How] | None:
+        """Return the functions of that name around a scope that take `count` arguments, and the
+        confidence: `refs`, which are nearer, take other numbers. None without any.
+        """
+        index = self._project.index(path)
+        while scope >= 0:
+            scope = index.outer(scope)
+            values, how = self._values.scopes.lookup(name, path, scope)
+            fitting = tuple(
+                value
+                for value in values
+                if value.tag == "def" and value.ref not in refs and self._takes(value.ref, count)
+            )
+            if fitting:
+                return fitting, how
+        return None
+
+    def _takes(self, ref: Ref, count: int) -> bool:
+        definition = self._project.definition(ref)
+        return definition.kind in CALLABLE_KINDS and accepts_count(definition, count)
 
     def functions_past_variables(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
         """The functions of that name around a scope: a variable that is no function hides none."""
@@ -168,26 +193,6 @@ class Kotlin:
                 return []
             targets |= dict.fromkeys(types)
         return list(targets)
-
-    def invoked(self, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
-        """Return `values`, or the `operator fun invoke` of a class's companion that takes the
-        arguments.
-        """
-        if len(values) != 1 or values[0].tag != "def":
-            return values
-        if self._project.definition(values[0].ref).kind not in TYPE_KINDS:
-            return values
-        operators = [value for value in self._values.member(values[0].ref, "invoke") if value.tag == "def"]
-        pairs = [(value, self._project.definition(value.ref)) for value in operators]
-        pairs = [
-            (v, definition) for v, definition in pairs if (v.path, definition.parent) == values[0].ref
-        ]  # not a base's
-        fitting = (
-            v
-            for v, definition in pairs
-            if "static" in definition.flags and accepts_count(definition, reference.arguments)
-        )
-        return tuple(fitting) or values
 
 
 def function_result(text: str) -> str:

@@ -14,9 +14,10 @@ from cortex.graph.resolution.calling.extension_index import (
     receiver_name,
 )
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import CALLABLE_KINDS
 
 #: links of the receiver that a chain's second link has
 _RECEIVER_LINKS = 2
@@ -39,11 +40,19 @@ def extended(definition: Definition) -> str | None:
 def import_companion(
     exports: Exports, statement: Import, path: str, key: str, hops: int
 ) -> tuple[Value, ...] | None:
-    """Return a member of a companion, `import Disk.Companion.make`; None without one."""
-    if key:
+    """Return a member of a companion, `import Disk.Companion.make`, or a property of an object,
+    `import Disks.FIRST`; None without one.
+    """
+    if key and exports.exported(key, statement.member, hops):
         return None
-    outer = exports.project.find_module(statement.module.rpartition(".")[0], path)
-    return (exports.exported(outer, statement.member, hops) if outer else ()) or None
+    module, _, name = statement.module.rpartition(".")
+    if not (outer := exports.project.find_module(module, path)):
+        return None
+    if not key and (values := exports.exported(outer, statement.member, hops)):
+        return values
+    objects = exports.exported(outer, name, hops)
+    values = merge_values(exports.meanings.attribute(value, statement.member) for value in objects)
+    return values or None
 
 
 def called_root(
@@ -57,6 +66,18 @@ def called_root(
         return values, values
     values, around = kotlin.implicit_call(links[0], links[1], place, values)
     return values, around or values
+
+
+def uncalled_root(
+    evaluator: Evaluator, name: str, place: tuple[str, int], values: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """Return the type of that name in place of a function, `Disk.MAX` beside `fun Disk()`."""
+    definition = evaluator.project.definition
+    if not name[:1].isupper() or not any(
+        value.tag == "def" and definition(value.ref).kind in CALLABLE_KINDS for value in values
+    ):
+        return values
+    return evaluator.scopes.types_named(name, *place) or values
 
 
 def called_member(  # noqa: PLR0917 - as the protocol has them
@@ -96,6 +117,10 @@ def skip_typed_variable(calls: Calls, callee: Callee) -> None:
     if is_typed and not calls.targets.callable_refs(callee.values, -1):
         callee.values = calls.methods_past_locals(callee.name, callee.reference.scope)
         callee.confidence = "receiver"
+        if not callee.values:
+            kotlin, scope = calls.evaluator.helper(Kotlin), callee.reference.scope
+            callee.values = kotlin.functions_past_variables(callee.name, calls.path, scope)
+            callee.confidence = "exact"
 
 
 def skip_variable(calls: Calls, callee: Callee) -> None:
@@ -116,7 +141,7 @@ def skip_variable(calls: Calls, callee: Callee) -> None:
 
 
 def take_extension(calls: Calls, callee: Callee) -> None:
-    """Take an extension on an implicit receiver, or the `invoke` of a companion."""
+    """Take an extension on an implicit receiver."""
     kotlin, reference = calls.evaluator.helper(Kotlin), callee.reference
     call = f"(_{max(0, reference.arguments)})"
     place = (calls.path, reference.scope, reference.at)
@@ -124,12 +149,6 @@ def take_extension(calls: Calls, callee: Callee) -> None:
     if around:
         refs = calls.targets.extended.called(reference, "", callee.name, around)
         callee.values, callee.confidence = tuple(Value("def", *ref) for ref in refs), "receiver"
-    callee.values = kotlin.invoked(callee.values, reference)
-
-
-def take_invoked(calls: Calls, callee: Callee) -> None:
-    """Take the `invoke` of a companion that takes the arguments."""
-    callee.values = calls.evaluator.helper(Kotlin).invoked(callee.values, callee.reference)
 
 
 def visible(_project: Project, evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:
@@ -138,6 +157,6 @@ def visible(_project: Project, evaluator: Evaluator, refs: list[Ref], path: str)
 
 
 def outside_type(chain: str) -> str:
-    """Return the type of a library function's or method's result."""
+    """Return the type of a library function's or method's result; `this` may be its receiver."""
     owner, _, name = chain.rpartition(".")
-    return (METHOD_RESULTS if owner else FUNCTION_RESULTS).get(name, "")
+    return ("" if owner else FUNCTION_RESULTS.get(name, "")) or METHOD_RESULTS.get(name, "")

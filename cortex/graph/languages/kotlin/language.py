@@ -18,10 +18,11 @@ from cortex.graph.facts.expressions.kotlin_values import (
     parameters_of_class,
 )
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import ABSTRACT, ACCESSOR, MANY
+from cortex.graph.facts.facts import ABSTRACT, ACCESSOR, MANY, PRIVATE
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.imports import read_dotted
 from cortex.graph.languages.defaults import JVM, with_default
+from cortex.graph.languages.kotlin.constructors import take_constructor, take_invoked
 from cortex.graph.languages.kotlin.extensions import (
     called_member,
     called_root,
@@ -33,7 +34,7 @@ from cortex.graph.languages.kotlin.extensions import (
     skip_typed_variable,
     skip_variable,
     take_extension,
-    take_invoked,
+    uncalled_root,
     visible,
 )
 from cortex.graph.languages.kotlin.source_sets import sees
@@ -54,6 +55,8 @@ OPERATORS |= {f"{sign}=": f"{_OPERATORS[sign]}Assign" for sign in "+-*/%"}
 FALLBACK_OPERATORS = {f"{_OPERATORS[sign]}Assign": _OPERATORS[sign] for sign in "+-*/%"}
 #: in an abstract property a getter, as it is outside of the node with the name and the type
 COLON = ":"
+#: modifiers of types that no call makes
+_ABSTRACT = frozenset({b"abstract", b"sealed"})
 #: children of an infix call: two operands and the function's name
 _INFIX_PARTS = 3
 
@@ -98,7 +101,28 @@ def flags(node: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
     if node.type in ("function_declaration", "property_declaration"):
         own_flags = (*kotlin_flags(node, receiver, scope), *parameters_flag(node))
         return (*own_flags, *(ABSTRACT,) * _is_abstract(node))
-    return (*platform_flags(node), *parameters_flag(node))
+    own_flags = (*platform_flags(node), *parameters_flag(node))
+    return (*own_flags, *_constructor_flag(node)) if node.type == "class_declaration" else own_flags
+
+
+def _constructor_flag(node: Node) -> tuple[str, ...]:
+    """Return ABSTRACT for a type that no call makes, PRIVATE for one that only its code makes."""
+    children = {child.type: child for child in node.children}
+    if "interface" in children:
+        return () if "fun" in children else (ABSTRACT,)
+    modifiers = children.get("modifiers")
+    if modifiers is not None and any(child.text in _ABSTRACT for child in modifiers.children):
+        return (ABSTRACT,)
+    constructor, body = children.get("primary_constructor"), children.get("class_body")
+    is_private = (
+        constructor is not None
+        and constructor.children[0].type == "modifiers"
+        and any(child.text == b"private" for child in constructor.children[0].children)
+    )
+    if not is_private:
+        return ()
+    others = body.children if body is not None else ()
+    return () if any(child.type == "secondary_constructor" for child in others) else (PRIVATE,)
 
 
 def _is_abstract(node: Node) -> bool:
@@ -141,6 +165,7 @@ KOTLIN = Language(
         inherited_defaults=True,
         strict_arity=True,
         counted_arguments=True,
+        bound_after_value=True,
         branches_agree=True,
         components=True,
         evident_literals=True,
@@ -193,11 +218,19 @@ KOTLIN = Language(
     ),
     import_first=import_companion,
     called_root=called_root,
+    uncalled_root=uncalled_root,
     called_member=called_member,
     passed_to=passed_to,
     function_type=function_type,
     call_operator=partial(called_by_method, "invoke"),
-    bare_call=(skip_typed_variable, skip_variable, take_block_member, take_extension),
+    bare_call=(
+        skip_typed_variable,
+        skip_variable,
+        take_block_member,
+        take_constructor,
+        take_extension,
+        take_invoked,
+    ),
     called_member_values=(take_invoked,),
     is_member_called=lambda calls, refs, call: not calls.targets.extended.may_be_extension(refs, call),
     visible=visible,

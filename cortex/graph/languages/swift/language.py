@@ -61,6 +61,7 @@ SWIFT = Language(
         computed_members=True,
         computed_names=True,
         evident_literals=True,
+        extended_fields=True,
         labels=True,
         twins=True,
         named_twins=True,

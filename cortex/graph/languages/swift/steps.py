@@ -26,6 +26,8 @@ OPERATORS |= {f"{sign}_": sign for sign in "- + ! ~".split()} | {"_++": "++", "_
 OPERATORS |= {ELEMENT: f"{ACCESSOR}subscript", SET_ELEMENT: f"subscript{ACCESSOR}"}
 #: all but the last name of a parameter's type
 _PLAIN_TYPE = re.compile(r"^.*[ .](?=\w+\W*$)|\W+$|<.*")
+#: receiver of a call on a text
+_TEXT = "String()"
 _COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})
 _TEXTS = frozenset({"String", "StringProtocol"}) | _COLLECTIONS
 _LISTS = frozenset({"Array", "MutableCollection", "RandomAccessCollection"}) | _COLLECTIONS
@@ -55,12 +57,24 @@ def call_extension(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     if calls.targets.callable_refs(callee.values, -1):
         return None
     reference, name = callee.reference, callee.name
-    if own_refs := of_own_type(calls.evaluator, name, callee.receiver, callee.owners):
+    receiver = _TEXT if _is_text(calls, callee) else callee.receiver
+    if own_refs := of_own_type(calls.evaluator, name, receiver, callee.owners):
         return calls.targets.edges_of_call(reference, [*own_refs], "receiver")
     if callee.receiver in calls.rules.self_names:
         members = where_clause_members(calls.evaluator, name, calls.path, reference.scope)
         callee.values = members or callee.values
     return None
+
+
+def _is_text(calls: Calls, callee: Callee) -> bool:
+    """Return True for a variable of the library's text type whose extension a call may mean."""
+    if any(owner.tag == "inst" for owner in callee.owners) or not callee.receiver.isidentifier():
+        return False
+    methods = calls.evaluator.helper(_Extensions).methods(callee.name)
+    if methods.keys().isdisjoint(_TEXTS) or callee.receiver in calls.rules.self_names:
+        return False
+    place = callee.reference.scope, callee.reference.at
+    return calls.targets.overloads.type_of(callee.receiver, *place) == "String"
 
 
 def methods_with_labels(calls: Calls, reference: Reference, refs: list[Ref]) -> list[Ref]:
@@ -131,7 +145,7 @@ def of_own_type(
 
     () if an extension of another container has the name too.
     """
-    if receiver == "String()":
+    if receiver == _TEXT:
         wanted, unsure = _TEXTS, frozenset[str]()
     elif owners and all(owner.tag == "list" for owner in owners):
         wanted, unsure = _LISTS, _OTHERS

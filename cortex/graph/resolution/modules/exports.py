@@ -39,7 +39,7 @@ class Exports(Remembering):
         self, project: Project, meanings: ChainEvaluator, recursion: Recursion, names: Names
     ) -> None:
         self.project = self._project = project
-        self._meanings, self._recursion, self._names = meanings, recursion, names
+        self.meanings, self._recursion, self._names = meanings, recursion, names
         self.commonjs = CommonJs(project, meanings, recursion)
         self.crates = Crates(project, meanings, self)
         self._memo: dict[tuple[str, str], tuple[Value, ...]] = {}
@@ -144,11 +144,11 @@ class Exports(Remembering):
         ):
             return inner_values
         for ref in project.types_named(home, scope) if scope else ():
-            if values := self._meanings.member(ref, name):
+            if values := self.meanings.member(ref, name):
                 return values
         family = home.partition(":")[0]
         for ref in package_object(project, home, scope) if family in project.package_objects else ():
-            if values := self._meanings.member(ref, name):
+            if values := self.meanings.member(ref, name):
                 return values
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
@@ -276,5 +276,5 @@ class Exports(Remembering):
                 return values
             family, _, package = home.partition(":")
             home = f"{family}:{package.rpartition('.')[0]}"
-        owners = self._meanings.evaluate(statement.module, path, statement.scope, statement.at)
-        return tuple(value for owner in owners for value in self._meanings.attribute(owner, name))
+        owners = self.meanings.evaluate(statement.module, path, statement.scope, statement.at)
+        return tuple(value for owner in owners for value in self.meanings.attribute(owner, name))

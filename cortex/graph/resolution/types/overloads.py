@@ -459,7 +459,8 @@ class Overloads:
                 ]
                 if bindings:
                     last = max(bindings, key=lambda candidate: candidate.at)
-                    return self._type_of(last.value, current, last.at, depth + 1) if last.value != "#" else ""
+                    before = last.at - 1  # `val disk = disk.copy()`
+                    return self._type_of(last.value, current, before, depth + 1) if last.value != "#" else ""
             if current < 0:
                 return self._instance_type(name, scope, at)
             current = definitions[current].parent
