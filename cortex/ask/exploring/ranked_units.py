@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import orjson
+from msgspec import structs
 
 from cortex.ask.exploring.query_symbols import OPERATOR, ROUTE, asks_for_users, find_cited, names_in
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
@@ -123,7 +124,7 @@ def _merge_units(reply: UnitHits, more: UnitHits) -> UnitHits:
     present = {_place(raw) for raw in reply.units}
     new = [at for at, raw in enumerate(more.units) if _place(raw) not in present]
     values = more.values[:, new] if more.names else np.zeros((len(reply.names), len(new)), np.float32)
-    return replace(
+    return structs.replace(
         reply,
         units=(*reply.units, *(more.units[at] for at in new)),
         values=np.concatenate([reply.values, values], axis=1),
