@@ -8,13 +8,12 @@ further frame would cost as much as a small message.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 import orjson
@@ -37,19 +36,19 @@ Frame = bytes | memoryview
 class _Kind:
     """A kind of message: its class, and the names of its fields by their form on the wire."""
 
-    cls: type
+    cls: type[Message]
     plain: tuple[str, ...]
     arrays: tuple[str, ...]
     blobs: tuple[str, ...]
 
 
 @functools.cache
-def _kind_of(cls: type) -> _Kind:
+def _kind_of(cls: type[Message]) -> _Kind:
     """Return a class's kind, computed at its first message: most processes send few."""
     hints = get_type_hints(cls)
     arrays = tuple(name for name, hint in hints.items() if hint == Array)
     blobs = tuple(name for name, hint in hints.items() if hint == Blobs)
-    plain = tuple(f.name for f in dataclasses.fields(cls) if f.name not in arrays + blobs)
+    plain = tuple(name for name in cls.__struct_fields__ if name not in arrays + blobs)
     return _Kind(cls, plain, arrays, blobs)
 
 
@@ -71,7 +70,9 @@ def encode(
         layout[field] = [len(blob) for blob in blobs]
         raw += blobs
     fields = {field: getattr(message, field) for field in kind.plain}
-    body = orjson.dumps({"fields": fields, "raw": layout} if layout else {"fields": fields})
+    body = orjson.dumps(
+        {"fields": fields, "raw": layout} if layout else {"fields": fields}, msgspec.structs.asdict
+    )
     if layout:
         body += b" " * (-(_ENVELOPE.size + len(name) + len(body)) % _ALIGNED)
     envelope = _ENVELOPE.pack(request, deadline, len(name), len(body))
@@ -110,7 +111,7 @@ def decode(frame: Frame) -> Message:
         plain = body["fields"]
         fields = {field: plain[field] for field in kind.plain if field in plain}
         fields |= _raw_fields(kind, body.get("raw", {}), memoryview(frame)[body_end:])
-        message: Any = msgspec.convert(fields, kind.cls, builtin_types=(bytes,))
+        return msgspec.convert(fields, kind.cls, builtin_types=(bytes,))
     except (
         msgspec.ValidationError,
         LookupError,
@@ -120,7 +121,6 @@ def decode(frame: Frame) -> Message:
         AttributeError,
     ) as error:
         raise BadRequest(f"Malformed {name}: {error}.") from error
-    return cast("Message", message)
 
 
 def _raw_fields(kind: _Kind, layout: dict[str, Any], raw: memoryview) -> dict[str, Any]:

@@ -60,6 +60,7 @@ DENIED = {
     "cortex.publish": ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph"),
     "workers": ("ipc.client", "cortex.ask"),
     "cortex.processes.supervisor": ("numpy", "zmq"),
+    "cortex.front.cli.running.follow": ("sqlalchemy",),
 }
 #: modules that name modules above their own in text → these, with the reason of each
 NAMED_ABOVE = {

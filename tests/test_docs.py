@@ -29,7 +29,7 @@ def test_the_protocol_names_every_message_with_its_fields():
         if not message.__module__.startswith("ipc."):
             continue  # a test's own
         row = next(line for line in text.splitlines() if line.startswith(f"| `{message.__name__}`"))
-        for field in message.__dataclass_fields__:
+        for field in message.__struct_fields__:
             assert f"`{field}`" in row, f"{message.__name__}.{field}"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.multi_project.fan_out import HOME, FanOut, add_up, ask_each, attempt, count_words
 from cortex.ask.query_context import REST_S, QueryContext, Turn
@@ -86,7 +87,7 @@ async def _ask(fan_out: FanOut, question: Exact) -> dict[str, Any]:
 
     def request(turn: Turn) -> ExactSearch:
         scoped = replace(paged, filters=turn.context.scope_filters(question.filters))
-        return replace(scoped.request(turn.generation.number), counts=counts)
+        return structs.replace(scoped.request(turn.generation.number), counts=counts)
 
     async def ask(_name: str, turn: Turn) -> ExactHits:
         turn = fan_out.limit_wait(turn, turn.until)
@@ -97,10 +98,12 @@ async def _ask(fan_out: FanOut, question: Exact) -> dict[str, Any]:
     if (name := fan_out.plain) is not None:
         turn, hits = fan_out.turns[name], answers[name]
         if inside := await _count_inside_words(turn, question, request(turn), hits):
-            answers[name] = replace(hits, omitted={**hits.omitted, "inside words": inside})
+            answers[name] = structs.replace(hits, omitted={**hits.omitted, "inside words": inside})
         only_tests = all(is_test(hit.path) for hit in hits.hits)  # or nothing
         if only_tests and (hint := await _name_routes(turn, question, in_tests=bool(hits.hits))):
-            answers[name] = replace(hits, suggestion=f"{hits.suggestion} {hint}" if hits.hits else hint)
+            answers[name] = structs.replace(
+                hits, suggestion=f"{hits.suggestion} {hint}" if hits.hits else hint
+            )
     return _make_answer(fan_out, question, answers)
 
 
@@ -172,7 +175,7 @@ async def _count_inside_words(turn: Turn, question: Exact, request: ExactSearch,
     by_lines = question.as_text and question.detail == "auto" and not question.offset
     if not by_lines or question.match_type or not _WORD.fullmatch(question.query) or hits.truncated:
         return 0
-    request = replace(request, match_type="substring", lines=1, alike=False, every=False, bare=True)
+    request = structs.replace(request, match_type="substring", lines=1, alike=False, every=False, bare=True)
     reply = await turn.lane("text", request, ExactHits, ours=True)
     if reply is None:
         return 0
@@ -187,7 +190,7 @@ async def _name_routes(turn: Turn, question: Exact, *, in_tests: bool) -> str:
     if match is None or question.match_type in ("regex", "fuzzy"):
         return ""
     request = GraphSearch("routes", match[1], include_context=False, max_results=ROUTES_MAX)
-    request = replace(request, generation=turn.generation.number)
+    request = structs.replace(request, generation=turn.generation.number)
     reply = await turn.lane("graph", request, GraphHits, ours=True)
     rows = [orjson.loads(raw) for raw in reply.results] if reply is not None else []
     routes = (" → ".join(filter(None, (row["node"]["route"], ", ".join(row["handlers"])))) for row in rows)

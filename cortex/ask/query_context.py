@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
+from msgspec import structs
+
 from cortex.ask.code_notes.blame import Commits
 from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
@@ -236,7 +238,7 @@ class QueryContext:
         if not folder or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
             return message
         elsewhere = isinstance(message, PatternSearch) and message.paths
-        return message if elsewhere else replace(message, within=folder)
+        return message if elsewhere else structs.replace(message, within=folder)
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())

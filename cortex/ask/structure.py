@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.code_notes.annotations import files_of, with_decisions, with_notes
 from cortex.ask.compact import compact, drop_text
@@ -45,7 +45,7 @@ async def graph(
         and (question.max_results, question.max_per_level) == USUAL_ROWS
         and detail == "compact"
     )
-    question = replace(
+    question = structs.replace(
         question,
         include_context=question.include_context or detail == "compact",
         context_lines=question.context_lines if question.include_context else 0,
@@ -54,13 +54,13 @@ async def graph(
     if context.audience == "agent" and hits.ambiguous and len(hits.candidates) <= MEANINGS_MAX:
         turn, hits = await _ask_each(context, question, hits)
     if word := await describe_mentions(turn, question, hits):
-        hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
+        hits = structs.replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
-    hits = replace(hits, results=fold(hits.results))
+    hits = structs.replace(hits, results=fold(hits.results))
     compacted = hits
     if detail == "compact":
         rows, file = compact(hits.results, question.operation)
-        compacted = replace(hits, results=rows)
+        compacted = structs.replace(hits, results=rows)
         echo |= {"file": file} if file else {}
     answer = _answer(echo, turn, _with_share(turn, compacted), started)
     if question.operation == "impact":
@@ -138,7 +138,7 @@ async def _ask(
     """
 
     async def make(turn: Turn) -> GraphHits:
-        request = replace(question, generation=turn.generation.number)
+        request = structs.replace(question, generation=turn.generation.number)
         until = max(turn.until, context.until - REST_S)  # no other lane needs the time
         try:
             return await context.ask("graph", request, GraphHits, until)
@@ -153,12 +153,12 @@ async def _ask(
 
 async def _ask_briefly(context: QueryContext, question: GraphSearch) -> tuple[Turn, GraphHits]:
     """Return the worst results as places alone, as many as fit BRIEF_BYTES."""
-    question = replace(question, include_context=False, tests_last=True, max_results=BRIEF_ROWS)
+    question = structs.replace(question, include_context=False, tests_last=True, max_results=BRIEF_ROWS)
     turn, hits = await _ask(context, question)
     rows, _ = compact(hits.results, question.operation)
     fitting = count_fitting([len(raw) - KEYS_BYTES for raw in rows], BRIEF_BYTES)
     if fitting < len(rows):
-        turn, hits = await _ask(context, replace(question, max_results=fitting))
+        turn, hits = await _ask(context, structs.replace(question, max_results=fitting))
     return turn, hits
 
 
@@ -170,11 +170,11 @@ async def _ask_each(
     results: list[bytes] = []
     total, truncated = 0, False
     for meaning in ambiguous.candidates:
-        turn, hits = await _ask(context, replace(question, target=meaning))
+        turn, hits = await _ask(context, structs.replace(question, target=meaning))
         paths += hits.paths
         results += [orjson.dumps(orjson.loads(raw) | {"of": meaning}) for raw in hits.results]
         total, truncated = total + hits.total_found, truncated or hits.truncated
-    return turn, replace(
+    return turn, structs.replace(
         ambiguous,
         generation=turn.generation.number,
         paths=tuple(paths),
@@ -191,7 +191,7 @@ def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:
     share_text = "" if hits.results or not turn.generation.number else turn.describe_share()
     if not share_text:
         return hits
-    return replace(hits, suggestion=f"{share_text} the rest may hold it. {hits.suggestion}".rstrip())
+    return structs.replace(hits, suggestion=f"{share_text} the rest may hold it. {hits.suggestion}".rstrip())
 
 
 def _name_unresolved(unresolved: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from msgspec import structs
 
 from cortex.ranking.candidates import split_name
 from cortex.system.arrays import Array
@@ -34,7 +35,7 @@ def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:
         if name not in _NOT_LANES:
             _keep_best(values[at], limit)
     lanes = [at for at, name in enumerate(every.names) if name not in _NOT_LANES]
-    return _select(replace(every, values=values), np.flatnonzero((values[lanes] > 0).any(axis=0)))
+    return _select(structs.replace(every, values=values), np.flatnonzero((values[lanes] > 0).any(axis=0)))
 
 
 def join_meaning(
@@ -152,7 +153,7 @@ def _select(signals: Signals, selected: Array) -> Signals:
     rows = signals.rows[:, selected]
     rows[ID_END] = np.cumsum(sizes)
     files, rows[FILE] = np.unique(rows[FILE], return_inverse=True)
-    return replace(
+    return structs.replace(
         signals,
         paths=tuple(signals.paths[at] for at in files.tolist()),
         values=signals.values[:, selected],
@@ -201,4 +202,4 @@ def _standardise(reply: Signals, spread: tuple[float, float]) -> Signals:
         "cosine_mean": scaled_mean,
         "cosine_std": reply.stats.get("cosine_std", 0.0) * scale,
     }
-    return replace(reply, values=values, stats=stats)
+    return structs.replace(reply, values=values, stats=stats)

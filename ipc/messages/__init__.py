@@ -1,4 +1,4 @@
-"""Every message between processes, one frozen dataclass each. No I/O.
+"""Every message between processes, one frozen struct each. No I/O.
 
 Fields of type `Array` are sent as raw frames (dtype and shape in the JSON), fields of type `Blobs`
 as one raw frame each; all others as JSON. `repeatable` marks a message that may be sent again,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar
+
+from msgspec import Struct, field
 
 #: raised with every change that an older process would misread; part of the name of the sockets'
 #: folder
@@ -13,11 +14,13 @@ Blobs = tuple[bytes, ...]
 T = TypeVar("T", bound="Message")
 
 
-class Message:
-    """Base of all messages, which are frozen dataclasses; the codec finds them by name."""
+class Message(Struct, frozen=True):
+    """Base of all messages; the codec finds them by name.
 
-    __slots__ = ()
-    by_name: ClassVar[dict[str, type]] = {}
+    A class costs a process 20 µs at its start; as a dataclass, it would cost 1 ms.
+    """
+
+    by_name: ClassVar[dict[str, type[Message]]] = {}
 
     def __init_subclass__(cls) -> None:
         Message.by_name[cls.__name__] = cls
@@ -28,16 +31,13 @@ class Message:
         return False
 
 
-@dataclass_transform(frozen_default=True)
 def repeatable(cls: type[T]) -> type[T]:
-    """Make a class a message that may be sent again: a frozen dataclass."""
-    message = dataclass(frozen=True, slots=True)(cls)
-    message.repeatable = True  # type: ignore[method-assign, assignment]
-    return message
+    """Make a class a message that may be sent again."""
+    cls.repeatable = True  # type: ignore[method-assign, assignment]
+    return cls
 
 
-@dataclass(frozen=True, slots=True)
-class Failure(Message):
+class Failure(Message, frozen=True):
     """The reply when a handler raised: `code` of cortex.system.errors, `message` one sentence."""
 
     code: str
@@ -45,12 +45,11 @@ class Failure(Message):
 
 
 @repeatable
-class GetStatus(Message):
+class GetStatus(Message, frozen=True):
     """Request for a worker's status."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status(Message):
+class Status(Message, frozen=True):
     """A worker's status. `config`: hash of the settings in effect; `info`: for people."""
 
     worker: str
@@ -63,7 +62,7 @@ class Status(Message):
 
 
 @repeatable
-class Several(Message):
+class Several(Message, frozen=True):
     """Request to any worker with several requests: the frames of repeatable messages.
 
     Each message costs both sides some tenths of a millisecond, whatever its content.
@@ -72,15 +71,13 @@ class Several(Message):
     requests: Blobs
 
 
-@dataclass(frozen=True, slots=True)
-class Answers(Message):
+class Answers(Message, frozen=True):
     """Reply to Several: the frame of the reply to each of its requests, in their order."""
 
     replies: Blobs
 
 
-@dataclass(frozen=True, slots=True)
-class Reload(Message):
+class Reload(Message, frozen=True):
     """Event: generation `generation` is published. A hint only; the file CURRENT is the truth."""
 
     generation: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import field
 
 from ipc.messages.control import Blobs, Message, repeatable
 
@@ -14,7 +15,7 @@ GraphOperation = Literal[
 
 
 @repeatable
-class GraphSearch(Message):
+class GraphSearch(Message, frozen=True):
     """Request to the graph worker for relations.
 
     `to` and `by_calls` (at most `depth` calls, no other edges) are for the operation path only;
@@ -47,7 +48,7 @@ class GraphSearch(Message):
 
 
 @repeatable
-class OutlineSearch(Message):
+class OutlineSearch(Message, frozen=True):
     """Request to the graph worker for the symbols of a file or folder ("" for the whole project).
 
     The results have at most `max_bytes` together.
@@ -59,7 +60,7 @@ class OutlineSearch(Message):
 
 
 @repeatable
-class PatternSearch(Message):
+class PatternSearch(Message, frozen=True):
     """Request to the graph worker for the places in files of `language` that match `pattern` (of
     ast-grep).
 
@@ -76,7 +77,7 @@ class PatternSearch(Message):
 
 
 @repeatable
-class NameSearch(Message):
+class NameSearch(Message, frozen=True):
     """Request to the graph worker for paths, or names of definitions, that begin with `prefix`.
 
     `within`: only files in this folder, with paths relative to it.
@@ -89,8 +90,7 @@ class NameSearch(Message):
     within: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphHits(Message):
+class GraphHits(Message, frozen=True):
     """Reply to GraphSearch, OutlineSearch, PatternSearch and NameSearch (`candidates`).
 
     `results` are JSON, `paths` the file that each was cut from. `target` is the resolved id, "" if

@@ -5,14 +5,14 @@ Only cortex.memory knows the operations and the meaning of their arguments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from ipc.messages.control import Message
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryCall(Message):
+class MemoryCall(Message, frozen=True):
     """Request to the owner of the store for one operation, on behalf of a project and of an agent.
 
     `operation_id` identifies a write over all its tries; the owner executes it once and answers a
@@ -35,8 +35,7 @@ class MemoryCall(Message):
         return not self.writes or bool(self.operation_id)
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAnswer(Message):
+class MemoryAnswer(Message, frozen=True):
     """Reply with the operation's result. A fault is a Failure."""
 
     answer: dict[str, Any] = field(default_factory=dict)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import field
 
 from cortex.system.arrays import Array
 from ipc.messages.control import Blobs, Message, repeatable
@@ -15,15 +17,14 @@ MatchType = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring", 
 
 
 @repeatable
-class Embed(Message):
+class Embed(Message, frozen=True):
     """Request to the embed worker for vectors of `texts`."""
 
     texts: tuple[str, ...]
     mode: Mode = "query"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded(Message):
+class Embedded(Message, frozen=True):
     """Reply with `vectors` float32 [len(texts), dimensions], unit length; `model`: the embedder's
     identity.
     """
@@ -48,7 +49,7 @@ class Filters:
 
 
 @repeatable
-class VectorSearch(Message):
+class VectorSearch(Message, frozen=True):
     """Request to the vector worker for the `limit` chunks nearest to `vector` (float32
     [dimensions]).
 
@@ -66,7 +67,7 @@ class VectorSearch(Message):
 
 
 @repeatable
-class MeaningSearch(Message):
+class MeaningSearch(Message, frozen=True):
     """Request to the vector worker for the `limit` chunks nearest to the meaning of `query`.
 
     The worker embeds the query itself, which needs a quick embedder; `generation` and `alone` as in
@@ -81,7 +82,7 @@ class MeaningSearch(Message):
 
 
 @repeatable
-class CountWords(Message):
+class CountWords(Message, frozen=True):
     """Request to the text worker for the number of chunks with each word that TextSignals searches
     for `query`; with `keywords`, each word that ExactSearch scores, read as `match_type`.
     """
@@ -92,8 +93,7 @@ class CountWords(Message):
     match_type: MatchType | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WordCounts(Message):
+class WordCounts(Message, frozen=True):
     """Reply to CountWords: how many of `chunks` hold a word, by "field word". The sums over several
     projects tell each project how rare a word is in all of them.
     """
@@ -108,7 +108,7 @@ NO_COUNTS = WordCounts()
 
 
 @repeatable
-class Bring(Message):
+class Bring(Message, frozen=True):
     """Request to the text worker for the current generations of projects in the same store as its
     own, and to download the data needed to answer for them: for `within_s` seconds, after which the
     remainder is left for the next request.
@@ -118,8 +118,7 @@ class Bring(Message):
     within_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Brought(Message):
+class Brought(Message, frozen=True):
     """Reply to Bring, for each project: the generation that can be searched, 0 for none; its live
     rows; and the reason for none ("" otherwise).
     """
@@ -130,7 +129,7 @@ class Brought(Message):
 
 
 @repeatable
-class Among(Message):
+class Among(Message, frozen=True):
     """Request to apply `request`, the frame of another message to this worker, to these generations
     of projects in one store as if they were one project. The reply is that message's; keys and
     paths in it begin with the index of their project in `projects`
@@ -143,7 +142,7 @@ class Among(Message):
 
 
 @repeatable
-class Apart(Message):
+class Apart(Message, frozen=True):
     """As Among, but with a message for each project: `requests[i]` goes to project i alone; the
     data that they need is read at once. The reply is Answers.
     """
@@ -154,7 +153,7 @@ class Apart(Message):
 
 
 @repeatable
-class TextSignals(Message):
+class TextSignals(Message, frozen=True):
     """Request to the text worker for the ranking signals of a free-text `query`.
 
     The reply holds the best `limit` chunks of each lane. `counts`: of all projects that are
@@ -169,7 +168,7 @@ class TextSignals(Message):
 
 
 @repeatable
-class ExactSearch(Message):
+class ExactSearch(Message, frozen=True):
     """Request to the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
     `lines` asks for so many matching lines, grouped, in place of chunks; 0 for chunks. `alike`: a
@@ -195,8 +194,7 @@ class ExactSearch(Message):
     facets: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ExactHits(Message):
+class ExactHits(Message, frozen=True):
     """Reply to ExactSearch: best first, `chunks` the chunk JSON of each hit (empty if `bare`),
     `scores` in 0–1.
 
@@ -224,7 +222,7 @@ class ExactHits(Message):
 
 
 @repeatable
-class Fetch(Message):
+class Fetch(Message, frozen=True):
     """Request to a vector or text worker for the JSON of the chunks with `keys`.
 
     They are cut to `detail` and `max_bytes`; `query` selects the lines of a "snippet".
@@ -237,8 +235,7 @@ class Fetch(Message):
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Chunks(Message):
+class Chunks(Message, frozen=True):
     """Reply to Fetch: a JSON object for each key, in its order; empty bytes for an unknown key."""
 
     generation: int
@@ -260,7 +257,7 @@ class Place:
 
 
 @repeatable
-class Show(Message):
+class Show(Message, frozen=True):
     """Request to a vector or text worker for the lines that answer `query`, in and around the
     chunks with `keys` (best first, each with one of `scores`), within `max_bytes`.
 
@@ -283,8 +280,7 @@ class Show(Message):
     speaking: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown(Message):
+class Shown(Message, frozen=True):
     """Reply to Show: the JSON of each entry, a chunk with only its used fields; `of`: the index of
     its key. `omitted`: reason of left-out keys → how many; `more`: `path:line` of the best files
     without an entry.
@@ -299,7 +295,7 @@ class Shown(Message):
 
 
 @repeatable
-class Locate(Message):
+class Locate(Message, frozen=True):
     """Request to a vector or text worker for the chunks at `places`, among those that `filters`
     admit.
 
@@ -329,8 +325,7 @@ class Spot:
     symbols: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Located(Message):
+class Located(Message, frozen=True):
     """Reply to Locate: the spots of each place.
 
     None for an unknown place, several if a path may mean several files. `vectors` float32 [spots,

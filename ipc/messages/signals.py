@@ -5,7 +5,9 @@ object. Columns are sent as bytes: some hundred objects would cost more than the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from msgspec import field
 
 from cortex.system.arrays import Array
 from ipc.messages.control import Message
@@ -40,8 +42,7 @@ class Hit:
         return self.path.rpartition(OF)[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Signals(Message):
+class Signals(Message, frozen=True):
     """n candidates with the value of each signal: `values` float32 [len(names), n], 0 where a lane
     has none.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from cortex.system.arrays import Array
 from ipc.messages.control import Blobs, Message, repeatable
@@ -14,7 +15,7 @@ UNIT_SIGNALS = ("body", "name", "owner", "signature")
 
 
 @repeatable
-class UnitSearch(Message):
+class UnitSearch(Message, frozen=True):
     """Request to the text worker for the units with the best sum of BM25 over their fields: `limit`
     of shipped code, and `aside` of tests and of sections of documents.
     """
@@ -27,7 +28,7 @@ class UnitSearch(Message):
 
 
 @repeatable
-class UnitsAt(Message):
+class UnitsAt(Message, frozen=True):
     """Request to the text worker for the units at `places`: all units of a file (`line` 0), or the
     one that holds the line. A place's `path` is exact; its `id` is ignored.
     """
@@ -36,8 +37,7 @@ class UnitsAt(Message):
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class UnitHits(Message):
+class UnitHits(Message, frozen=True):
     """Reply to UnitSearch, best first (code, then the others), and to UnitsAt, in the order of the
     places: n units.
 
@@ -55,7 +55,7 @@ class UnitHits(Message):
 
 
 @repeatable
-class MapSearch(Message):
+class MapSearch(Message, frozen=True):
     """Request to the text worker for the map of a prompt: its best units by words, in at most
     `max_bytes` of lines. `cortex-hook` sends it, which knows no other message.
     """
@@ -66,8 +66,7 @@ class MapSearch(Message):
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class UnitMap(Message):
+class UnitMap(Message, frozen=True):
     """Reply to MapSearch, best first: `file`, `start`, `end` and `name` of each unit."""
 
     generation: int

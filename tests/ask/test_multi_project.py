@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from cortex.ask.exact import exact
 from cortex.ask.query_context import Member, Starting
@@ -54,7 +55,7 @@ class MilvusWorkers(Workers):
     def of_all(self, numbers, request):
         match request:
             case Fetch(keys=keys):
-                return super().answer(replace(request, keys=tuple(map(project_key, keys))))
+                return super().answer(structs.replace(request, keys=tuple(map(project_key, keys))))
             case TextSignals():
                 return join_words(dict.fromkeys(numbers, super().answer(request)), 90)
             case MeaningSearch():
@@ -66,7 +67,7 @@ class MilvusWorkers(Workers):
                 hits = tuple(join_hit(number, hit) for number in numbers for hit in reply.hits)
                 more = ("scores", "highlights", "highlight_lines", "chunks")
                 columns = {name: getattr(reply, name) * len(numbers) for name in more}
-                return replace(reply, hits=hits, total_found=len(hits), **columns)
+                return structs.replace(reply, hits=hits, total_found=len(hits), **columns)
         raise AssertionError(request)
 
 
@@ -372,7 +373,7 @@ def lines(*kinds, score=0.5):
 def answering(project, reply):
     class Exactly(Workers):
         def answer(self, _request):
-            return replace(reply, generation=self.generation)
+            return structs.replace(reply, generation=self.generation)
 
     project.workers = Exactly(project.workers.generation)
 

@@ -1,33 +1,37 @@
-"""A project with a small graph, and the worker that serves it."""
+"""Projects with a small graph, and the worker that serves it."""
 
-import orjson
 import pytest
 
-from cortex.engines.serving import EngineWorker
-from cortex.settings.config import Config
-from tests.engines.small_graph import FILES, publish, write_graph
+from tests.engines.small_graph import make_config, open_graph, publish, write_graph
 from tests.milvus_lite import milvus
 
 __all__ = ["milvus"]
 
 
+@pytest.fixture(scope="session")
+def new_config(tmp_path_factory):
+    """A function that makes a project; for graphs that several tests only read."""
+    return lambda: make_config(tmp_path_factory.mktemp("graph"))
+
+
 @pytest.fixture
 def config(tmp_path):
-    config = Config(root=tmp_path / "project")
-    for name, text in FILES.items():
-        path = config.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    config.chunks_dir.mkdir(parents=True)
-    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "app/main.py"}}
-    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
-    return config
+    return make_config(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def worker(new_config):
+    """Serves the small graph to all tests, which change neither it nor its files."""
+    return _serve_small(new_config())
 
 
 @pytest.fixture
-def worker(config):
+def own_worker(config):
+    """Serves the small graph to a test that changes it, its files or its snapshot."""
+    return _serve_small(config)
+
+
+def _serve_small(config):
     write_graph(config)
     publish(config)
-    engine_worker = EngineWorker("graph", config)
-    engine_worker.reload()
-    return engine_worker
+    return open_graph(config)

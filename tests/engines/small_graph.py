@@ -1,4 +1,4 @@
-"""A small graph, its worker and its answers."""
+"""A project with a small graph, its worker and its answers."""
 
 import orjson
 
@@ -7,6 +7,7 @@ from cortex.generation.manifest import Entry
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.syntax.source import digest
 from cortex.publish.builder import Builder
+from cortex.settings.config import Config
 from ipc.messages import GraphSearch
 
 FILES = {
@@ -22,6 +23,19 @@ FILES = {
     "tests/test_main.py": "from app.main import main\n\n\ndef test_main():\n    main(None)\n",
     "lonely.py": "def nobody():\n    pass\n",
 }
+
+
+def make_config(folder):
+    """A project in `folder`, with the files of the small graph and one chunk."""
+    config = Config(root=folder / "project")
+    for name, text in FILES.items():
+        path = config.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    config.chunks_dir.mkdir(parents=True)
+    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "app/main.py"}}
+    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
+    return config
 
 
 def write_graph(config, files=tuple(FILES)):
@@ -66,6 +80,21 @@ def serve_graph(config, nodes, edges=()):
     }
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
     publish(config)
+    return open_graph(config)
+
+
+def serve_files(config, files):
+    """A worker over the graph of `files`: path → text."""
+    for name, text in files.items():
+        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (config.root / name).write_text(text)
+    write_graph(config, tuple(files))
+    publish(config)
+    return open_graph(config)
+
+
+def open_graph(config):
+    """The worker of what is published."""
     engine_worker = EngineWorker("graph", config)
     engine_worker.reload()
     return engine_worker

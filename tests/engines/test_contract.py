@@ -163,7 +163,7 @@ def test_filters_keep_what_they_name(world):
 
 
 def with_filters(question, filters):
-    fields = {name: getattr(question, name) for name in type(question).__dataclass_fields__}
+    fields = {name: getattr(question, name) for name in question.__struct_fields__}
     return type(question)(**fields | {"filters": filters})
 
 
@@ -210,8 +210,7 @@ def test_a_worker_swaps_and_answers_for_both_generations_for_a_moment(world):
         fields = QUESTIONS[kind]("oak")
         for number in (first, second):
             request = type(fields)(
-                **{name: getattr(fields, name) for name in fields.__dataclass_fields__}
-                | {"generation": number}
+                **{name: getattr(fields, name) for name in fields.__struct_fields__} | {"generation": number}
             )
             assert worker.handlers[kind](request).generation == number
 

@@ -12,10 +12,9 @@ from cortex.engines.graph import walks
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Names
 from cortex.engines.graph.lookup.targets import Targets
 from cortex.engines.graph.sources import Sources
-from cortex.engines.serving import EngineWorker
 from cortex.system.errors import BadRequest
 from cortex.system.process import allocator
-from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
+from tests.engines.small_graph import ask, ids, open_graph, publish, serve_files, serve_graph, write_graph
 
 
 def test_overloads_of_one_thing_are_not_unsure(config):
@@ -30,23 +29,11 @@ def test_overloads_of_one_thing_are_not_unsure(config):
     ]
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    worker = open_graph(config)
     hits, results = ask(worker, "impact", "a:f")
     assert {r["node"]["id"]: r["severity"] for r in results} == {"c:one": "high", "c:two": "medium"}
     assert "In 1 of these 2 calls the receiver's type is unknown" in hits.suggestion
     assert results[0]["candidates"] == ["a:f", "a:f~2"]
-
-
-def serve_files(config, files):
-    for path, text in files.items():
-        (config.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (config.root / path).write_text(text)
-    write_graph(config, tuple(files))
-    publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
 
 
 def test_in_go_the_folder_before_a_name_is_its_package_and_not_a_file(config):
@@ -220,13 +207,13 @@ def test_a_scope_is_walked_through_and_excluded_files_are_not_entered(worker):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
-def test_an_idle_graph_sets_its_tables_aside_and_answers_as_before(worker, config, monkeypatch):
+def test_an_idle_graph_sets_its_tables_aside_and_answers_as_before(own_worker, config, monkeypatch):
     monkeypatch.setattr(allocator, "ASIDE_BYTES", 0)
 
     def answers():
         operations = ("callers", "callees", "implementations", "dependents", "impact")
         return [
-            ask(worker, operation, target)[1]
+            ask(own_worker, operation, target)[1]
             for operation in operations
             for target in ("check", "Store.save")
         ]
@@ -354,8 +341,7 @@ def test_a_scope_checks_each_file_once_for_all_its_definitions(config, monkeypat
     (config.root / "lonely.py").write_text(f"def hub():\n    pass\n\n\n{calls}")
     write_graph(config)
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    worker = open_graph(config)
     looked: list[str] = []
     look = walks.WalkScope._file_flags
     monkeypatch.setattr(
@@ -366,7 +352,7 @@ def test_a_scope_checks_each_file_once_for_all_its_definitions(config, monkeypat
     assert 0 < len(looked) < 20
 
 
-def test_a_target_of_successive_queries_is_resolved_once(worker, monkeypatch):
+def test_a_target_of_successive_queries_is_resolved_once(own_worker, monkeypatch):
     looked: list[str] = []
     find = Targets.find
 
@@ -376,10 +362,10 @@ def test_a_target_of_successive_queries_is_resolved_once(worker, monkeypatch):
 
     monkeypatch.setattr(Targets, "find", counted)
     for operation in ("callees", "callers", "implementations"):
-        ask(worker, operation, "app/store:Disk.save")
+        ask(own_worker, operation, "app/store:Disk.save")
     assert len(looked) == 2  # implementations prefer types, so they resolve anew
     for start in ("app/store:Disk", "app/store:Disk.save"):
-        ask(worker, "path", start, to="app/store:Disk.save")
+        ask(own_worker, "path", start, to="app/store:Disk.save")
     assert looked[2:] == ["app/store:Disk"]
 
 
@@ -409,8 +395,7 @@ def test_an_edge_with_thousands_of_candidates_lists_some(config):
     raw = orjson.dumps({"_metadata": {"version": "1.0"}, "nodes": nodes, "edges": [edge]})
     (config.graph_dir / "code-graph.json").write_bytes(raw)
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    worker = open_graph(config)
     hits, results = ask(worker, "callees", "a.f0")
     assert (hits.total_found, hits.truncated) == (1_999, True)
     assert {len(result["candidates"]) for result in results} == {CANDIDATES_MAX}
@@ -419,12 +404,12 @@ def test_an_edge_with_thousands_of_candidates_lists_some(config):
     assert "several definitions have the name" in hits.suggestion
 
 
-def test_context_is_cut_from_the_files_as_they_are(worker, config):
+def test_context_is_cut_from_the_files_as_they_are(own_worker, config):
     (config.root / "app/main.py").write_text("\n\n\n\n    changed(1)\n")
-    _, results = ask(worker, "callers", "Disk.save", context_lines=0)
+    _, results = ask(own_worker, "callers", "Disk.save", context_lines=0)
     assert results[0]["context"] == [{"line": 5, "text": "    changed(1)"}]
     (config.root / "app/main.py").unlink()
-    _, results = ask(worker, "callers", "Disk.save")
+    _, results = ask(own_worker, "callers", "Disk.save")
     assert results[0]["context"] == []
 
 

@@ -4,11 +4,10 @@ import numpy as np
 import orjson
 import pytest
 
-from cortex.engines.serving import EngineWorker
 from cortex.generation.current import read_current
 from cortex.generation.read import open_rows
 from cortex.generation.references import COUNTS
-from tests.engines.small_graph import ids, publish, write_graph
+from tests.engines.small_graph import ids, open_graph, publish, write_graph
 from workers.watcher import WatcherWorker
 
 
@@ -59,31 +58,30 @@ def test_a_graph_file_of_a_foreign_program_is_served(config):
     }
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    worker = open_graph(config)
     assert ids(worker, "implementations", "embed.Provider") == ["embed.localProvider"]
 
 
 @pytest.mark.parametrize(
     "damage", [b"", b"[]", b'{"nodes": 1}', b'{"nodes": [{}], "edges": []}', b"\xff\xfe"]
 )
-def test_a_damaged_graph_file_leaves_the_served_one_and_is_named(config, worker, damage):
+def test_a_damaged_graph_file_leaves_the_served_one_and_is_named(config, own_worker, damage):
     path = next(config.graph_dir.glob("*.json*"))
     path.write_bytes(damage)
     generation, warnings = publish(config)
-    worker.reload()
-    assert ids(worker, "callers", "Disk.save") == ["app/main:main"]
+    own_worker.reload()
+    assert ids(own_worker, "callers", "Disk.save") == ["app/main:main"]
     assert any(path.name in text for text in warnings), generation
 
 
-def test_a_changed_graph_file_is_a_new_generation_and_an_unchanged_one_is_not(config, worker):
+def test_a_changed_graph_file_is_a_new_generation_and_an_unchanged_one_is_not(config, own_worker):
     before, _ = publish(config)
     assert publish(config)[0].number == before.number
     (config.root / "lonely.py").write_text("def nobody():\n    somebody()\n\n\ndef somebody(): ...\n")
     write_graph(config)
     assert publish(config)[0].number > before.number
-    worker.reload()
-    assert ids(worker, "callers", "somebody") == ["lonely:nobody"]
+    own_worker.reload()
+    assert ids(own_worker, "callers", "somebody") == ["lonely:nobody"]
 
 
 def chunk(path, first, last):
@@ -118,7 +116,7 @@ def test_rows_have_the_number_of_other_files_that_refer_to_them(config):
     assert counted() == before | {"app/store.py-1": (1, 2), "app/store.py-9": (2, 2)}
 
 
-def test_a_damaged_graph_segment_is_made_again_with_the_counts(config, worker):
+def test_a_damaged_graph_segment_is_made_again_with_the_counts(config, own_worker):
     other = config.graph_dir / "other.json"
     other.write_bytes(orjson.dumps({"nodes": [], "edges": []}))
     before, _ = publish(config)

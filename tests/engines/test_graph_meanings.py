@@ -3,8 +3,7 @@
 import orjson
 import pytest
 
-from cortex.engines.serving import EngineWorker
-from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
+from tests.engines.small_graph import ask, ids, open_graph, publish, serve_graph, write_graph
 
 
 def _serve_calls(config, nodes, edges):
@@ -22,9 +21,7 @@ def _serve_calls(config, nodes, edges):
     ]
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+    return open_graph(config)
 
 
 TWINS = [
@@ -77,8 +74,7 @@ def test_functions_with_the_same_parameters_are_one_target(config, taken, count)
         (config.root / folder / "x.c").write_text(body)
     write_graph(config, ("unix/x.c", "win/x.c"))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    worker = open_graph(config)
     assert len(ids(worker, "callers", "step")) == count
 
 
@@ -129,8 +125,9 @@ def test_types_come_before_methods_and_impl_blocks_of_their_name(config, kind):
     assert set(ids(worker, "type_usages", "Saver")) == {"b:Disk", "c:run"}
 
 
-@pytest.fixture
-def notations(config):
+@pytest.fixture(scope="module")
+def notations(new_config):
+    config = new_config()
     data = {
         "nodes": [
             {"id": name, "kind": kind, "file": file, "start_line": first, "end_line": last}
@@ -151,9 +148,7 @@ def notations(config):
     config.graph_dir.mkdir(parents=True)
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+    return open_graph(config)
 
 
 @pytest.mark.parametrize(
@@ -194,9 +189,7 @@ def _serve_files(config, files):
         (config.root / name).write_text(text)
     write_graph(config, tuple(files))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+    return open_graph(config)
 
 
 @pytest.mark.parametrize(

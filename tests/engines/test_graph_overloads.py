@@ -2,8 +2,7 @@
 
 import pytest
 
-from cortex.engines.serving import EngineWorker
-from tests.engines.small_graph import ask, publish, write_graph
+from tests.engines.small_graph import ask, serve_files
 
 READER = {
     "java": (
@@ -41,20 +40,14 @@ SECOND = {"java": "InputStream, int", "csharp": "Stream, int", "kotlin": "InputS
 FIRST = {"java": "String", "csharp": "string", "kotlin": "String"}
 
 
-@pytest.fixture(params=READER)
+@pytest.fixture(scope="module", params=READER)
 def language(request):
     return request.param
 
 
-@pytest.fixture
-def overloaded(config, language):
-    file, text = READER[language]
-    (config.root / file).write_text(text)
-    write_graph(config, (file,))
-    publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+@pytest.fixture(scope="module")
+def overloaded(new_config, language):
+    return serve_files(new_config(), dict([READER[language]]))
 
 
 def _callers(worker, target):

@@ -55,20 +55,20 @@ def test_a_pattern_finds_shapes_and_their_variables(worker):
     assert "no python file" in pattern(worker, "check($X)", paths=("nowhere/**",))[0].suggestion
 
 
-def test_only_shown_matches_on_a_line_are_located(worker, config, monkeypatch):
+def test_only_shown_matches_on_a_line_are_located(own_worker, config, monkeypatch):
     (config.root / "lonely.py").write_text(f"x = [{', '.join('check(1)' for _ in range(5_000))}]\n")
     located: list[object] = []
     match_json = pattern_search._match_json
     monkeypatch.setattr(
         pattern_search, "_match_json", lambda *match: (located.append(match), match_json(*match))[1]
     )
-    hits, results = pattern(worker, "check($A)", paths=("lonely.py",), limit=10)
+    hits, results = pattern(own_worker, "check($A)", paths=("lonely.py",), limit=10)
     assert (hits.total_found, hits.truncated, len(results), len(located)) == (5_000, True, 10, 10)
 
 
-def test_a_file_too_large_for_patterns_is_reported(worker, config, monkeypatch):
+def test_a_file_too_large_for_patterns_is_reported(own_worker, config, monkeypatch):
     monkeypatch.setattr(pattern_search, "FILE_CHARS_MAX", (config.root / "app/store.py").stat().st_size - 1)
-    hits, results = pattern(worker, "check($WHAT)")
+    hits, results = pattern(own_worker, "check($WHAT)")
     assert hits.truncated
     assert hits.suggestion.startswith("app/store.py was left out")
     assert "app/store.py" not in {result["file"] for result in results}

@@ -2,8 +2,7 @@
 
 import pytest
 
-from cortex.engines.serving import EngineWorker
-from tests.engines.small_graph import ask, publish, write_graph
+from tests.engines.small_graph import ask, serve_files
 
 #: language → (file, text): a base, two heirs, and a page that reads and assigns their properties
 SHAPES = {
@@ -213,20 +212,14 @@ export class Page {
 ONE_NAME = {"python", "typescript"}
 
 
-@pytest.fixture(params=SHAPES)
+@pytest.fixture(scope="module", params=SHAPES)
 def language(request):
     return request.param
 
 
-@pytest.fixture
-def shapes(config, language):
-    file, text = SHAPES[language]
-    (config.root / file).write_text(text)
-    write_graph(config, (file,))
-    publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+@pytest.fixture(scope="module")
+def shapes(new_config, language):
+    return serve_files(new_config(), dict([SHAPES[language]]))
 
 
 def _folded(name: str) -> str:

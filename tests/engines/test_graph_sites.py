@@ -1,11 +1,8 @@
 """Callers come with each of their places, and with the unresolved uses of the name."""
 
-import orjson
 import pytest
 
-from cortex.engines.serving import EngineWorker
-from cortex.settings.config import Config
-from tests.engines.small_graph import ask, publish, write_graph
+from tests.engines.small_graph import ask, serve_files
 
 FILES = {
     "store.py": (
@@ -25,18 +22,8 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def worker(tmp_path_factory):
-    config = Config(root=tmp_path_factory.mktemp("sites"))
-    config.chunks_dir.mkdir(parents=True)
-    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "run.py"}}
-    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
-    for name, text in FILES.items():
-        (config.root / name).write_text(text)
-    write_graph(config, FILES)
-    publish(config)
-    engine_worker = EngineWorker("graph", config)
-    engine_worker.reload()
-    return engine_worker
+def worker(new_config):
+    return serve_files(new_config(), FILES)
 
 
 def places(worker, target, **more):

@@ -5,9 +5,8 @@ import pytest
 
 from cortex.engines.graph.arrays import Names
 from cortex.engines.graph.lookup.nearest import READ_MAX
-from cortex.engines.serving import EngineWorker
 from cortex.terms.ids import key_of
-from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
+from tests.engines.small_graph import ask, ids, open_graph, publish, serve_files, serve_graph, write_graph
 
 
 @pytest.mark.parametrize(
@@ -165,9 +164,10 @@ def test_a_function_is_preferred_over_its_file_except_for_file_operations(config
     assert ask(serve_graph(config, nodes), operation, "disk")[0].target == meant
 
 
-@pytest.fixture
-def apart(config):
+@pytest.fixture(scope="module")
+def apart(new_config):
     """A type, its method in another file, a function of its name, and two files with one name."""
+    config = new_config()
     data = {
         "nodes": [
             {"id": name, "kind": kind, "file": file, "start_line": first, "end_line": last}
@@ -190,9 +190,7 @@ def apart(config):
     config.graph_dir.mkdir(parents=True)
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+    return open_graph(config)
 
 
 def test_a_method_beside_a_function_of_its_name_is_listed_although_its_type_is_elsewhere(apart):
@@ -211,11 +209,11 @@ def test_a_line_number_selects_the_files_that_are_long_enough(apart):
     assert ask(apart, "callers", "db/store.go:5")[0].target == "db/store:Disk"
 
 
-@pytest.fixture
-def twins(config):
+@pytest.fixture(scope="module")
+def twins(new_config):
     """Files whose ids keep their endings, files in folders, and definitions named like endings."""
     return serve_graph(
-        config,
+        new_config(),
         [
             ("lib/util.py", "module", "lib/util.py"),
             ("lib/util.py:helper", "function", "lib/util.py"),
@@ -290,10 +288,10 @@ def test_another_spelling_of_a_file_or_name_that_is_there_is_understood(twins, t
     assert ask(twins, "dependents", target)[0].target == meant
 
 
-@pytest.fixture
-def quoted(config):
+@pytest.fixture(scope="module")
+def quoted(new_config):
     return serve_graph(
-        config,
+        new_config(),
         [
             ("ShopTest:ShopTest", "class", "ShopTest.kt"),
             ("ShopTest:ShopTest.returns nothing for no users", "method", "ShopTest.kt"),
@@ -353,16 +351,9 @@ SHOP = {
 }
 
 
-@pytest.fixture
-def shop(config):
-    for name, text in SHOP.items():
-        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (config.root / name).write_text(text)
-    write_graph(config, tuple(SHOP))
-    publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+@pytest.fixture(scope="module")
+def shop(new_config):
+    return serve_files(new_config(), SHOP)
 
 
 @pytest.mark.parametrize(
@@ -416,8 +407,7 @@ def test_a_folder_named_like_several_functions_is_meant_where_files_are(config):
         (config.root / name).write_text(text)
     write_graph(config, (*texts, "tools/one.py"))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    worker = open_graph(config)
     hits, rows = ask(worker, "dependents", "tools")
     assert (hits.target, hits.suggestion) == ("tools", "Also called 'tools': first:tools, second:tools.")
     assert [row["node"]["id"] for row in rows] == ["first", "second"]
@@ -427,28 +417,18 @@ def test_a_folder_named_like_several_functions_is_meant_where_files_are(config):
 @pytest.mark.parametrize("target", ["parts", "parts/"])
 def test_folders_named_like_a_file_are_named_where_files_are_meant(config, target):
     names = ("a/parts/one.py", "b/parts/two.py", "terms/parts.py", "main.py")
-    for name in names:
-        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (config.root / name).write_text(
-            "import terms.parts\n" if name == "main.py" else "def run():\n    pass\n"
-        )
-    write_graph(config, names)
-    publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    texts = {
+        name: "import terms.parts\n" if name == "main.py" else "def run():\n    pass\n" for name in names
+    }
+    worker = serve_files(config, texts)
     hits, _ = ask(worker, "dependents", target)
     assert (hits.target, hits.candidates) == ("terms/parts", ("a/parts", "b/parts"))
     assert hits.suggestion == "Folders called 'parts': a/parts, b/parts."
 
 
 def test_a_name_of_several_folders_lists_them(config):
-    for name in ("a/parts/one.py", "b/parts/two.py"):
-        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (config.root / name).write_text("def run():\n    pass\n")
-    write_graph(config, ("a/parts/one.py", "b/parts/two.py"))
-    publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
+    names = ("a/parts/one.py", "b/parts/two.py")
+    worker = serve_files(config, dict.fromkeys(names, "def run():\n    pass\n"))
     hits, _ = ask(worker, "dependents", "parts")
     assert (hits.candidates, hits.ambiguous) == (("a/parts", "b/parts"), True)
 

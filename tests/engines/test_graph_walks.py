@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.engines.graph.arrays import assemble
-from cortex.engines.serving import EngineWorker
 from cortex.generation.graph import write_graph as write_segment_of
 from cortex.generation.segments.segment import open_segment
 from tests.drawn_examples import scaled
-from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
+from tests.engines.small_graph import ask, ids, open_graph, publish, serve_graph, write_graph
 from tests.engines.walk_properties import find_faults
 
 
@@ -22,9 +21,7 @@ def _serve(config, files):
         (config.root / name).write_text(text)
     write_graph(config, tuple(files))
     publish(config)
-    worker = EngineWorker("graph", config)
-    worker.reload()
-    return worker
+    return open_graph(config)
 
 
 #: language → (file, program, function, all that leads to it, a path). The constructor of a base

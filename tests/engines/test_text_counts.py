@@ -1,11 +1,10 @@
 """Rarity of words: in one index, and over all projects of a search."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from cortex.ask.exact import EQUAL_DIGITS
 from cortex.ask.multi_project.fan_out import add_counts
@@ -154,7 +153,7 @@ def test_chunks_of_a_split_project_rank_in_the_order_of_the_complete_one(complet
         count = CountWords(query, keywords=True, match_type="boolean")
         counts = add_counts([half.count_words(count) for half in parts])
         assert counts.holding == complete.count_words(count).holding
-        names, scores = pages(*(half.search(replace(request, counts=counts)) for half in parts))
+        names, scores = pages(*(half.search(structs.replace(request, counts=counts)) for half in parts))
         expected_names, expected_scores = pages(complete.search(request))
         assert (names, scores) == (expected_names, pytest.approx(expected_scores, abs=2e-6)), query
         assert names

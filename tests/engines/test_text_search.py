@@ -4,7 +4,6 @@ answers without hits.
 
 import re
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from cortex.engines.text.index.writer import TextWriter
 from cortex.engines.text.snapshot import open_text
@@ -514,9 +514,9 @@ def test_any_input_gets_an_answer_or_a_bad_request(sample, query, match_type):
 
 def test_hits_are_the_same_without_chunks(sample):
     request = ExactSearch("handler OR id", detail="location")
-    full, bare = sample.search(request), sample.search(replace(request, bare=True))
+    full, bare = sample.search(request), sample.search(structs.replace(request, bare=True))
     assert len(full.chunks) == len(full.hits) > 0
-    assert bare == replace(full, chunks=())
+    assert bare == structs.replace(full, chunks=())
 
 
 def search_lines(tmp_path, text, query, path="src/a.py"):

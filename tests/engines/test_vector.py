@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from cortex.engines.vector import file_centroids, usearch
 from cortex.engines.vector.quantized import QuantizedVectors, quantize_query
@@ -324,7 +325,7 @@ def test_a_vector_search_alone_ranks_by_file_centroids_too(tmp_path, limits):
     for query in unit(13, 10):
         request = VectorSearch(query, "m@1", 30)
         plain = snapshot.search(request)
-        alone = snapshot.search(dataclasses.replace(request, alone=True))
+        alone = snapshot.search(structs.replace(request, alone=True))
         assert {hit.id for hit in alone.hits} == {hit.id for hit in plain.hits}
         assert alone.hits != plain.hits
         expected = mixed(rows, rows.locate(alone.keys), query)
@@ -351,7 +352,7 @@ def test_alone_changes_nothing_for_an_empty_index_or_single_chunk_files(tmp_path
     rows = publish(tmp_path, unit(16, 20), paths=[f"{at}.py" for at in range(20)])
     request = VectorSearch(unit(17, 1)[0], "m@1", 10, Filters(chunk_types=("code",)))
     snapshot = open_vectors(rows, tmp_path)
-    plain, alone = snapshot.search(request), snapshot.search(dataclasses.replace(request, alone=True))
+    plain, alone = snapshot.search(request), snapshot.search(structs.replace(request, alone=True))
     assert alone.hits == plain.hits
     assert alone.row("cosine") == pytest.approx(plain.row("cosine"), abs=1e-3)
 

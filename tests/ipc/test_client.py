@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +24,7 @@ ROOT = Path(__file__).parents[2]
 START_S = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Note(Message):
+class Note(Message, frozen=True):
     """A message that changes state and is not repeatable."""
 
     text: str
@@ -37,14 +35,12 @@ class Note(Message):
 WORKER = """
 import os, re, sys, time
 import numpy as np
-from dataclasses import dataclass
 from pathlib import Path
 from cortex.system.errors import BadRequest, CortexError
 from ipc.messages import Embed, Embedded, Message, Status
 from ipc.service import serve
 
-@dataclass(frozen=True, slots=True)
-class Note(Message):
+class Note(Message, frozen=True):
     text: str
 
 class Worker:

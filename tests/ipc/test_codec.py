@@ -128,7 +128,7 @@ def test_every_message_comes_back_as_it_went(message):
     assert read_envelope(frame) == (7, 1.25)
     back = decode(frame)
     assert type(back) is type(message)
-    for name in message.__dataclass_fields__:
+    for name in message.__struct_fields__:
         assert same(getattr(message, name), getattr(back, name)), name
 
 

@@ -19,7 +19,8 @@ from cortex.memory.store import copies, folder_sealing
 from cortex.memory.store import sealed as memory_sealed
 from cortex.memory.store.database import NAME
 from cortex.memory.store.driver import Driver, is_plain
-from cortex.memory.store.sealed import event_opener, unseal_folder
+from cortex.memory.store.sealed import unseal_folder
+from cortex.memory.store.sealed_events import event_opener
 from cortex.memory.transcripts.formats import spool, spool_reader
 from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY

@@ -9,10 +9,10 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from cortex.memory import doctor, serving
 from cortex.memory.doctor import warn_of_network_folder
@@ -204,7 +204,7 @@ def test_a_clone_without_notes_gets_a_hint_and_is_not_linked_automatically(worke
 
     def ask_from(name, operation, **arguments):
         call = MemoryCall(operation, arguments, OPERATIONS[operation].writes)
-        return worker.call(replace(call, project=name, place=str(places[name]), channel="cli")).answer
+        return worker.call(structs.replace(call, project=name, place=str(places[name]), channel="cli")).answer
 
     def briefing_of(name):
         return ask_from(name, "briefing")["briefing"]

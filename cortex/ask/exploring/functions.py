@@ -5,10 +5,11 @@ from chunks, linked by the graph worker. Their scores are in flow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.query_context import Turn
 from cortex.system.errors import CortexError, NotReady
@@ -94,7 +95,7 @@ Bodies = dict[str, dict[int, str]]
 async def ask_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[GraphHits | None]:
     """Return a reply for each request; None where the graph worker is silent. Raises NotReady."""
     number = turn.generation.number
-    searches = [replace(request, include_context=False, generation=number) for request in requests]
+    searches = [structs.replace(request, include_context=False, generation=number) for request in requests]
     return await turn.lanes("graph", searches, GraphHits, ours=True)
 
 

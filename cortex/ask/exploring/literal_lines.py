@@ -6,10 +6,10 @@ By single words such a line seldom wins: other functions have them in their name
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
@@ -47,7 +47,9 @@ async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place,
     request = ExactSearch(
         " OR ".join(f'"{" ".join(run)}"' for run in runs),
         limit=LINES_MAX,
-        filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or TYPES)),
+        filters=turn.context.scope_filters(
+            structs.replace(filters, chunk_types=filters.chunk_types or TYPES)
+        ),
         detail="location",
         generation=turn.generation.number,
         lines=LINES_MAX,

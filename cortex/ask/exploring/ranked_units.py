@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import orjson
+from msgspec import structs
 
 from cortex.ask.exploring.literal_lines import LiteralLine, find_literals
 from cortex.ask.exploring.query_symbols import OPERATOR, ROUTE, asks_for_users, find_cited, names_in
@@ -134,7 +135,7 @@ def _merge_units(reply: UnitHits, more: UnitHits) -> UnitHits:
     by_place = {_place(raw): at for at, raw in enumerate(more.units)}
     new = [at for place, at in by_place.items() if place not in present]
     values = more.values[:, new] if more.names else np.zeros((len(reply.names), len(new)), np.float32)
-    return replace(
+    return structs.replace(
         reply,
         units=(*reply.units, *(more.units[at] for at in new)),
         values=np.concatenate([reply.values, values], axis=1),

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.multi_project.joint import group_by_place, open_joint_turn
 from cortex.ask.query_context import Member, QueryContext, Starting, Turn, no_answer_error
@@ -297,7 +299,7 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
             return NO_COUNTS
         until = time.monotonic() + COUNTS_SHARE * turn.context.left_s()
         try:
-            request = replace(message, generation=turn.generation.number)
+            request = structs.replace(message, generation=turn.generation.number)
             return await fan_out.limit_wait(turn, until).ask("text", request, WordCounts)
         except NotReady:
             raise

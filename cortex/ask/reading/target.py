@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.exploring.functions import Function, ask_graph
 from cortex.ask.missing_files import describe_left_out
@@ -75,7 +76,7 @@ async def find_target(turn: Turn, question: Related) -> Target:
     if question.file and not question.chunk_id:
         meant = tuple(spot for spot in located.spots if means_file(question.file, spot.hit.path))
         positions = [at for at, spot in enumerate(located.spots) if spot in meant]
-        located = replace(located, spots=meant, vectors=located.vectors[positions])
+        located = structs.replace(located, spots=meant, vectors=located.vectors[positions])
     if question.chunk_id and not located.spots:
         raise NotFound(
             f"There is no chunk {question.chunk_id!r} in the index; ids are the `chunk.id` of search results, "

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.code_notes.annotations import with_notes
 from cortex.ask.code_notes.last_changes import start_blame
@@ -236,7 +237,9 @@ async def _find_similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hi
 
 async def _search_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[tuple[list[Entry], bool]]:
     """Return for each request (results, whether there are more)."""
-    searches = [replace(request, generation=turn.generation.number, bare=True) for request in requests]
+    searches = [
+        structs.replace(request, generation=turn.generation.number, bare=True) for request in requests
+    ]
     answers = await turn.lanes("graph", searches, GraphHits, ours=True)
     return [
         ([orjson.loads(raw) for raw in hits.results], hits.truncated) if hits is not None else ([], False)

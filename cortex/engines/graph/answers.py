@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.lookup.overloads import choose_overload
@@ -235,8 +235,8 @@ class GraphSnapshot:
             hits = self._outline(request)
             if entries := self._targets.routes.entry_points(hits.target, request.max_bytes):
                 left = request.max_bytes - len(orjson.dumps(entries))
-                hits = self._outline(replace(request, max_bytes=left))
-                hits = replace(hits, summary=hits.summary | entries)
+                hits = self._outline(structs.replace(request, max_bytes=left))
+                hits = structs.replace(hits, summary=hits.summary | entries)
         self._outlines[request] = hits  # the most recently used one goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]
@@ -246,25 +246,25 @@ class GraphSnapshot:
         path = request.path.strip().strip("/")
         if self.graph.names.number(path) < 0:
             path = read_file_lines(request.path).path
-        hits = outline(self.graph, self._users, replace(request, path=path), self._number)
+        hits = outline(self.graph, self._users, structs.replace(request, path=path), self._number)
         if hits.results or not path:
             return hits
         roots = self._targets.path_index.roots(path)
         roots = [root for root in roots if root.lower() == path.strip("/").lower()] or roots
         if path in roots:
-            return replace(hits, suggestion=f"The graph has no definitions in {path}.")
+            return structs.replace(hits, suggestion=f"The graph has no definitions in {path}.")
         meaning = None if roots else self._targets.find(request.path)
         if meaning is not None and meaning.nodes:
             roots = [self.graph.file_of(meaning.nodes[0])]
         elif meaning is not None and looks_like_path(path):
-            return replace(hits, candidates=meaning.candidates, suggestion=meaning.suggestion)
+            return structs.replace(hits, candidates=meaning.candidates, suggestion=meaning.suggestion)
         if len(roots) != 1:
             listed = tuple(roots[:LISTED])
             more = f" It may be any of: {', '.join(listed)}." if listed else ""
-            return replace(hits, candidates=listed, suggestion=hits.suggestion + more)
-        hits = outline(self.graph, self._users, replace(request, path=roots[0]), self._number)
+            return structs.replace(hits, candidates=listed, suggestion=hits.suggestion + more)
+        hits = outline(self.graph, self._users, structs.replace(request, path=roots[0]), self._number)
         remark = f"{request.path!r} is not a path in the graph; this is {roots[0]}."
-        return replace(hits, suggestion=" ".join(filter(None, (remark, hits.suggestion))))
+        return structs.replace(hits, suggestion=" ".join(filter(None, (remark, hits.suggestion))))
 
     @cached_property
     def _users(self) -> Array:
@@ -273,7 +273,7 @@ class GraphSnapshot:
     def pattern(self, request: PatternSearch) -> GraphHits:
         """Answer a pattern query. Raises BadRequest for an invalid pattern."""
         self._sources.begin()
-        request = replace(request, language=canonical(request.language) or request.language)
+        request = structs.replace(request, language=canonical(request.language) or request.language)
         files = (path for path in self._targets.files if language_of(path).name == request.language)
         return search_pattern(request, files, self._sources, self._number)
 

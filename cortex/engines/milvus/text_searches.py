@@ -9,12 +9,12 @@ Milvus; rankings use them as those of a local index.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import structs
 
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.milvus.searches import RowSearcher
@@ -71,7 +71,7 @@ class ExactSnapshot:
             assert node is not None
             candidates |= self._find_candidates(node, request)
         if not request.counts.chunks:  # among candidates alone every word is frequent
-            request = replace(request, counts=self._counts(request.query, request.match_type))
+            request = structs.replace(request, counts=self._counts(request.query, request.match_type))
         return self._snapshot(candidates).search(request)
 
     def count_words(self, request: CountWords) -> WordCounts:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import structs
 
 from cortex.engines.chunks.fetch import cut_chunk, fit_chunks
 from cortex.engines.text.matches.every_line import order_every_line, show_every_line
@@ -143,7 +143,7 @@ class Pages:
             cut_chunk(head, text, request.detail, leaf_masker(spans)) for head, text, spans in parts
         ]
         blobs, cut_short = fit_chunks(cut_chunks, request.max_bytes)
-        return replace(
+        return structs.replace(
             base,
             hits=hits,
             scores=tuple(score / (score + _SCORE_HALF) for score in best.scores.tolist()),
@@ -170,7 +170,7 @@ class Pages:
                 request, body, marked, kinds=kinds, missing=missing, levels=levels, several=len(marks) > 1
             )
             return show_every_line(
-                request, replace(base, truncated=base.truncated or late), body, marked, every
+                request, structs.replace(base, truncated=base.truncated or late), body, marked, every
             )
         order = put_in_order(body, marked, kinds, missing)
         if request.alike:
@@ -180,7 +180,7 @@ class Pages:
         skipped = max(request.offset, 0)
         groups = group_lines(body, marked, order, slice(skipped, skipped + request.lines), request.max_bytes)
         end = skipped + sum(len(entry.lines) for entry in groups)
-        return replace(
+        return structs.replace(
             with_groups(base, groups),
             total_found=max(len(marked), base.total_found) if many else len(marked),
             truncated=base.truncated or late or end < len(order.places),

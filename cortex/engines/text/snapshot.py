@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import tantivy
+from msgspec import structs
 
 from cortex.engines.text import signals as text_signals
 from cortex.engines.text.counts import Counts, keywords
@@ -126,9 +127,9 @@ class TextSnapshot:
             words = self._search(request, readings.otherwise)
             if words.total_found:
                 remark = f"No line holds the literal text `{request.query.strip()}`; these hold its words."
-                return replace(words, suggestion=" ".join(filter(None, (remark, words.suggestion))))
+                return structs.replace(words, suggestion=" ".join(filter(None, (remark, words.suggestion))))
         suggestion = " ".join(filter(None, (readings.note, hits.suggestion)))
-        return replace(hits, suggestion=suggestion)
+        return structs.replace(hits, suggestion=suggestion)
 
     def _search(self, request: ExactSearch, parsed: Parsed) -> ExactHits:
         query = divide_query(parsed.node)

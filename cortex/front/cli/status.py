@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -190,7 +189,7 @@ async def _ask_all(runtime_dir: Path, names: Sequence[str]) -> dict[str, dict[st
             reply = await client.ask(worker, GetStatus(), ANSWER_S)
         except CortexError as error:
             return {"error": str(error)}
-        return dataclasses.asdict(reply) if isinstance(reply, Status) else {"error": repr(reply)}
+        return msgspec.structs.asdict(reply) if isinstance(reply, Status) else {"error": repr(reply)}
 
     try:
         return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))

@@ -26,7 +26,7 @@ from cortex.memory.note import (
 )
 from cortex.memory.store.erasure import erase_in_copies
 from cortex.memory.store.note_store import Written
-from cortex.memory.store.sealed import opener
+from cortex.memory.store.sealed_events import opener
 from cortex.memory.text import question_words
 from cortex.memory.times import format_age, read_moment
 from cortex.memory.transcripts.formats import spool, spool_reader

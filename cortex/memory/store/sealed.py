@@ -1,15 +1,15 @@
-"""Keys of a sealed memory: for its database, and for the boxes in which hooks store events."""
+"""Keys of a sealed memory: for its database, and for the events that hooks stored before."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from cortex.memory.store.database import Database
 from cortex.memory.store.driver import PLAIN, Driver, sqlcipher
 from cortex.memory.store.folder_sealing import unseal_all
+from cortex.memory.store.sealed_events import opener
 from cortex.memory.transcripts.formats import spool
 from cortex.sealing import boxes
 from cortex.sealing.plain_folder import give_up_open, open_key
@@ -62,20 +62,6 @@ def unseal_folder(data: DataFolder) -> None:
         give_up_open(place)
     finally:
         database.close()
-
-
-def event_opener(data: DataFolder) -> Callable[[bytes], bytes]:
-    """The function that opens the events of hooks. Raises CortexError."""
-    return opener(open_key(data.sealing)) if data.sealing else bytes
-
-
-def opener(key: bytes) -> Callable[[bytes], bytes]:
-    """The function that opens an event's bytes; `key`: b"" for a plain memory."""
-    return partial(_open_box, key) if key else bytes
-
-
-def _open_box(key: bytes, raw: bytes) -> bytes:
-    return boxes.open_box(key, raw) if boxes.is_box(raw) else raw
 
 
 def _rewrite_events(root: Path, convert: Callable[[bytes], bytes]) -> None:

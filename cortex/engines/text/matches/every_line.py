@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
+from msgspec import structs
 
 from cortex.engines.text.matches.line_coverage import EXACT, LOOSE
 from cortex.engines.text.matches.line_matches import Body, Marked
@@ -101,7 +102,7 @@ def show_every_line(
     places = _number_rest(body, marked, order.places[end:named], room * request.alike)
     left = max(named - end, 0) - sum(len(numbers) for _, numbers in places)
     omitted = {"places": left, "other words": count - named, "a part": order.parts}
-    return replace(
+    return structs.replace(
         with_groups(base, groups),
         total_found=count,
         truncated=base.truncated or left > 0,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import orjson
+from msgspec import structs
 
 from cortex.engines.text.matches.kinds import KINDS, NUMBERS, Kind
 from cortex.engines.text.matches.line_coverage import LOOSE, NOTHING, PARTIAL
@@ -222,7 +223,7 @@ def group_lines(
 
 def with_groups(base: ExactHits, groups: Sequence[Group]) -> ExactHits:
     """Return `base` with the groups as its hits."""
-    return replace(
+    return structs.replace(
         base,
         hits=tuple(group.hit for group in groups),
         scores=tuple(group.score for group in groups),

@@ -13,7 +13,7 @@ from typing import Any
 
 from cortex.ask.memory import Caller, MemoryContext
 from cortex.front.feeds.transcript_reader import Follower, follow, session_folders
-from cortex.memory.store.sealed import event_opener
+from cortex.memory.store.sealed_events import event_opener
 from cortex.memory.transcripts.formats import spool
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
