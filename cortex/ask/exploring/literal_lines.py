@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import orjson
-from msgspec import structs
 
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
