@@ -86,7 +86,7 @@ _PAUSE = r"(?:[ \t]|\\\n|/\*(?:[^*]|\*(?!/)){0,300}\*/)"
 _SPACE = (
     rf"(?:inline{_PAUSE}+namespace\b(?:[\w:]|{_PAUSE}|\([^()]{{0,300}}\))*|namespace\b(?:[\w:]|{_PAUSE})*)\{{"
 )
-#: a macro that opens name spaces, or closes them, perhaps by others: `#define SHOP_BEGIN namespace shop {`
+#: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
 _SPACES = re.compile(
     rf"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*+){_PAUSE}+((?:(?:{_SPACE}|[A-Z]\w*+\b){_PAUSE}*)+|\}}(?:{_PAUSE}|\}}|[A-Z]\w*+\b)*)(?://.*)?$"
 )
