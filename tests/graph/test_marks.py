@@ -239,3 +239,18 @@ def test_macros_that_open_name_spaces_by_others_are_read_in_their_file() -> None
     assert not any("namespace" in line for line in used_lines[6:])
     many = "".join(f"#define A{n + 1} A{n} A{n}\n" for n in range(99))
     assert len(macros.unmark(f"#define A0 namespace a {{\n{many}A99\n")) < 10_000
+
+
+def test_macros_that_a_file_defines_to_annotate_go() -> None:
+    defined = (
+        "#ifdef A\n# define CONSTDISK const\n# define NOTHROW _NOEXCEPT // own\n# define SHOWN __declspec(dllexport)\n# define KIND\n#define EMPTY\n"
+        '#else\n# define CONSTDISK constexpr\n# define NOTHROW noexcept\n# define SHOWN __attribute__ ((visibility ("default")))\n# define KIND int\n#define EMPTY\n#endif\n'
+        "#define CALL(x) inline\n#define LONG inline \\\n  NOTHROW\n#if NOTHROW && SHOWN\n#endif\n"
+    )
+    used = "SHOWN explicit CONSTDISK Disk(KIND n) NOTHROW; // NOTHROW\nEMPTY NOTHROWS x; LONG CALL(1) y;\n"
+    text = macros.unmark(defined + used)
+    assert text.startswith(defined)
+    assert text[len(defined) :].splitlines() == [
+        "      explicit const     Disk(KIND n)        ; //        ",
+        "EMPTY NOTHROWS x; LONG CALL(1) y;",
+    ]

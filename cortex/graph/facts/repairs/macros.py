@@ -99,6 +99,15 @@ _OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
 #: texts, comments and directives, which open none
 _OPENS_NONE = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//.*|\busing\s+namespace\b", re.DOTALL)
 _SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
+#: a macro without parameters, with its value; values that only annotate, and those that may stay
+_PLAIN_MACRO = re.compile(r"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*+)(?!\()[ \t]*+([^\n]*)$")
+_ANNOTATES = re.compile(
+    r"(?:(?:const|constexpr|consteval|inline|noexcept|_NOEXCEPT|override|final|__forceinline|__inline|throw\(\)"
+    r"|__attribute__\s*\(\((?:[^()\n]|\([^()\n]*\))*\)\)|__declspec\([^()\n]*\)|\[\[[^\]\n]*\]\])\s*)*(?://[^\n]*|/\*[^\n]*\*/\s*)?"
+)
+_KEPT_VALUES = frozenset({"const", "constexpr", "inline", "noexcept"})
+#: a line of a directive, with its continuations
+_DIRECTIVE_LINE = r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+"
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(
     r"(?m)^[ \t]*[A-Z]\w*(?:NAMESPACE_(?:(?P<begin>BEGIN|OPEN)|END|CLOSE)|(?P<open>BEGIN|OPEN)_NAMESPACE|(?:END|CLOSE)_NAMESPACE)"
@@ -233,6 +242,9 @@ def unmark(text: str) -> str:
     """
     if "METHOD" in text or "FIXTURE" in text:
         text = _TEST.sub(_name_test, text)
+    if annotations := _annotations(text):
+        pattern = rf"(?m){_DIRECTIVE_LINE}|\b({'|'.join(annotations)})\b"
+        text = re.sub(pattern, lambda match: annotations[match[1]] if match[1] else match[0], text)
     if "};" in text:
         text = _STRUCT.sub(partial(_open_struct, {}), text)
     if "namespace" in text and (spaces := _space_macros(text)):
@@ -247,6 +259,20 @@ def unmark(text: str) -> str:
             parts += text[done:at], _blank_mark(match)
             done = match.end()
     return "".join((*parts, text[done:])) if parts else text
+
+
+def _annotations(text: str) -> dict[str, str]:
+    """Return the macros of a file that stand for nothing, or for words that only annotate, wherever
+    it defines them, with what takes their place: such a word, or blanks.
+    """
+    values: dict[str, list[str]] = {}
+    for name, value in _PLAIN_MACRO.findall(text):
+        values.setdefault(name, []).append(value.strip())
+    return {
+        name: next((v for v in written if v in _KEPT_VALUES and len(v) <= len(name)), "").ljust(len(name))
+        for name, written in values.items()
+        if any(written) and all(map(_ANNOTATES.fullmatch, written))
+    }
 
 
 def _space_macros(text: str) -> dict[str, str]:
