@@ -44,6 +44,41 @@ CASES = {
         },
         {603: {"n600.wipe"}, 604: set()},
     ),
+    "methods for constant objects": (
+        {
+            "a.cpp": (
+                "namespace shop {\nstruct Disk {\n  int at(int n) { return 1; }\n  int at(int n) const { return 2; }\n  int size() { return 1; }\n"
+                "  int size() const { return 2; }\n  void fill() { size(); this->at(1); }\n  void note() const { size(); [&] { this->at(1); }(); }\n"
+                "  static void all() { size(); }\n};\nusing Tape = Disk;\nusing Held = std::unique_ptr<const Disk>;\nusing Fixed = const Disk;\ntypedef const Disk Sealed;\n}\n"
+                "void run(shop::Disk &changed, const shop::Disk &same, const shop::Disk *pointer, const shop::Held &held) {\n"
+                "  shop::Disk local;\n  const shop::Disk fixed{};\n  shop::Tape tape;\n"
+                "  const shop::Disk *where = &local;\n  auto made = make();\n  const auto &kept = local;\n  std::unique_ptr<const shop::Disk> owned;\n  shop::Held own;\n"
+                "  changed.size();\n  local.size();\n  local.at(1);\n  fixed.size();\n  fixed.at(1);\n  tape.size();\n"
+                "  same.size();\n  pointer->size();\n  held->size();\n  where->size();\n  owned->size();\n  own->size();\n  shop::Fixed one; one.size();\n  shop::Sealed two; two.size();\n}\n"
+            )
+        },
+        {
+            7: {"shop.Disk.size", "shop.Disk.at"},
+            8: {"shop.Disk.size~2", "shop.Disk.at~2"},
+            9: {"shop.Disk.size", "shop.Disk.size~2"},
+            **{line: {"shop.Disk.size"} for line in (25, 26, 30)},
+            27: {"shop.Disk.at"},
+            28: {"shop.Disk.size~2"},
+            29: {"shop.Disk.at~2"},
+            **{line: {"shop.Disk.size", "shop.Disk.size~2"} for line in range(31, 39)},
+        },
+    ),
+    "declarations of methods for constant objects": (
+        {
+            "disk.hpp": "struct Disk {\n  int size();\n  int size() const;\n  int free() const;\n  void fill();\n};\n",
+            "disk.cpp": (
+                '#include "disk.hpp"\nint Disk::size() { return 1; }\nint Disk::size() const { return 2; }\nvoid Disk::fill() { size(); free(); }\n'
+                "int Disk::free() const { return size(); }\n"
+            ),
+            "a.cpp": '#include "disk.hpp"\nvoid run() {\n  Disk disk;\n  disk.size();\n  const Disk other;\n  other.size();\n  other.fill();\n}\n',
+        },
+        {4: {"disk:Disk.size"}, 6: {"disk:Disk.size~2"}, 7: {"disk:Disk.fill"}},
+    ),
     "operator->": (
         {
             "a.cpp": (

@@ -13,6 +13,7 @@ from tests.drawn_examples import scaled
 PARTS = (
     "class|struct|enum|final|SHOP_API|SHOP_NAMESPACE|\n  SHOP_A(b)\n|if SHOP_A(b)|noexcept SHOP_API;|// a\n|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
     "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|[[x]]|INL|template <class T> |SHOP_IF((A<T>), (Disk&)) |friend|x.template put<T>(|->template|(typename T::D(|return typename T::D(|API(f(x))|disk_export|void|void PRINTF_LIKE(1, 2) |static API(int) |note(|__printf(1, 2) |else|Disk::Disk(|Disk::~Disk(|return|\u00e9| |\n|\t| \n "
+    "|\n}else |explicit |Disk(int n)\n : x(1)|\n  SHOP_IF(x) {|\n  } else"
 ).split("|")
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
     lambda parts: st.sampled_from(("", " ")).map(lambda gap: gap.join(parts))
@@ -135,6 +136,17 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
             "struct Disk {\n /// @{\n\n\n\n void f(T x);",
         ),
         ("if SHOP_LIKELY(x == 1)", "if (x == 1)"),
+        (
+            "  SHOP_IF(a(b<c>::d()))\n  {\n    e();\n  }\n  else SHOP_IF(f)\n  {\n  }\n  else {}",
+            " if (a(b<c>::d()))\n {\n e();\n }\n else if (f)\n {\n }\n else {}",
+        ),
+        (
+            "template <int N>\nSHOP_A Disk(char (&x)[N]) noexcept(f(x))\n // a\n : n_{N} {",
+            "template <int N>\nDisk(char (&x)[N]) noexcept(f(x))\n // a\n : n_{N} {",
+        ),
+        ("  INL explicit Disk(int n) : n_(n) {", "explicit Disk(int n) : n_(n) {"),
+        ("  explicit SHOP_A SHOP_B Disk(int n);", "explicit Disk(int n);"),
+        ("void f() SHOP_NOEXCEPT_IF(noexcept(g())) {", "void f() {"),
         ("  SHOP_ALIGNED char text[SIZE];", "char text[SIZE];"),
         ("int f() const noexcept SHOP_WORKAROUND;", "int f() const noexcept ;"),
         ("enum SHOP_CLOSED Kind : int {", "enum Kind : int {"),
@@ -152,6 +164,11 @@ def test_marks_of_each_kind_go_without_moving_a_line(marked: str, plain: str) ->
 @pytest.mark.parametrize(
     "text",
     [
+        "  SHOP_EACH(x, disks)\n  {\n  }\n  save();",
+        "  SHOP_EACH(x, disks) {\n    if (x) {\n    } else {\n    }\n  }",
+        "  SHOP_KIND name(int n) {",
+        "  SHOP_KIND name(int n);\n  case A: ::f();",
+        "  explicit operator SHOP_KIND() const;",
         "FILE *Disk::file() {",
         "FILE Disk::file() {",
         "DWORD WINAPI run(int n) {",
@@ -200,3 +217,40 @@ def test_the_ends_of_structs_behind_macros_are_looked_up_once(end: str) -> None:
     plain = macros.unmark(text)
     assert ("struct DTests" in plain) == bool(end)
     assert text.looked_at <= 2 * len(text)
+
+
+def test_macros_that_open_name_spaces_by_others_are_read_in_their_file() -> None:
+    defined = (
+        "#define SHOP_BEGIN \\\n  namespace shop { \\\n  inline namespace SHOP_VERSION {\n#define SHOP_END } /* A */ \\\n  }\n"
+        "#define SHOP_DISKS_BEGIN SHOP_BEGIN \\\n  namespace disks {\n#define SHOP_DISKS_END \\\n  } \\\n  SHOP_END\n"
+        "#define SHOP_ODD SHOP_OTHER namespace odd {\n#define SHOP_LOOP SHOP_LOOP namespace x {\n"
+    )
+    used = "SHOP_DISKS_BEGIN\nint a;\nSHOP_DISKS_END\nSHOP_BEGIN\nSHOP_END\nint b;\nSHOP_ODD\nSHOP_LOOP\n"
+    text = macros.unmark(defined + used)
+    used_lines = text.splitlines()[defined.count("\n") :]
+    assert [line.split() for line in used_lines[:6]] == [
+        "namespace shop { inline namespace SHOP_VERSION { namespace disks {".split(),
+        ["int", "a;"],
+        ["}", "}", "}"],
+        "namespace shop { inline namespace SHOP_VERSION {".split(),
+        ["}", "}"],
+        ["int", "b;"],
+    ]
+    assert not any("namespace" in line for line in used_lines[6:])
+    many = "".join(f"#define A{n + 1} A{n} A{n}\n" for n in range(99))
+    assert len(macros.unmark(f"#define A0 namespace a {{\n{many}A99\n")) < 10_000
+
+
+def test_macros_that_a_file_defines_to_annotate_go() -> None:
+    defined = (
+        "#ifdef A\n# define CONSTDISK const\n# define NOTHROW _NOEXCEPT // own\n# define SHOWN __declspec(dllexport)\n# define KIND\n#define EMPTY\n"
+        '#else\n# define CONSTDISK constexpr\n# define NOTHROW noexcept\n# define SHOWN __attribute__ ((visibility ("default")))\n# define KIND int\n#define EMPTY\n#endif\n'
+        "#define CALL(x) inline\n#define LONG inline \\\n  NOTHROW\n#if NOTHROW && SHOWN\n#endif\n"
+    )
+    used = "SHOWN explicit CONSTDISK Disk(KIND n) NOTHROW; // NOTHROW\nEMPTY NOTHROWS x; LONG CALL(1) y;\n"
+    text = macros.unmark(defined + used)
+    assert text.startswith(defined)
+    assert text[len(defined) :].splitlines() == [
+        "      explicit const     Disk(KIND n)        ; //        ",
+        "EMPTY NOTHROWS x; LONG CALL(1) y;",
+    ]

@@ -334,6 +334,20 @@ CONVERSIONS = {
         },
         ("p.hpp", "std::string", "int"),
     ),
+    "a method is for constant objects": (
+        {
+            "d.hpp": "struct Disk {\n  int at(int n) { return 1; }\n  int at(char n) const { return 2; }\n};\n",
+            "a.cpp": '#include "d.hpp"\nvoid run() {\n  const Disk disk;\n  disk.at(1);\n}\n',
+        },
+        ("d.hpp", "int n) {", "int n) const {"),
+    ),
+    "a name stands for a constant type": (
+        {
+            "d.hpp": "struct Disk {\n  int size() { return 1; }\n  int size() const { return 2; }\n};\nusing Tape = Disk;\n",
+            "a.cpp": '#include "d.hpp"\nvoid run() {\n  Tape tape;\n  tape.size();\n}\n',
+        },
+        ("d.hpp", "= Disk", "= const Disk"),
+    ),
 }
 
 

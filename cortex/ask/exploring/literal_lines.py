@@ -46,9 +46,7 @@ async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place,
     request = ExactSearch(
         " OR ".join(f'"{" ".join(run)}"' for run in runs),
         limit=LINES_MAX,
-        filters=turn.context.scope_filters(
-            structs.replace(filters, chunk_types=filters.chunk_types or TYPES)
-        ),
+        filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or TYPES)),
         detail="location",
         generation=turn.generation.number,
         lines=LINES_MAX,

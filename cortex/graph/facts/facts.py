@@ -60,6 +60,8 @@ BRANCH = "branch"
 #: begin the flags with a type parameter that is constant, or is not; the first also a binding after
 #: that of a local constant, and alone one of a function that copies what is around it (C++)
 CONSTANT, VARYING = "const ", "mutable "
+#: flag of a C++ method that a constant object has, `void save() const`
+CONSTANT_OBJECT = f"{CONSTANT}this"
 #: begins the flag of a definition in one of several branches of a C++ condition: the condition and
 #: the number of the branch
 EXCLUDING = "#if "

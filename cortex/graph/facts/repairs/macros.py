@@ -72,12 +72,13 @@ _ANNOTATION = (
     r"(?:\b(?=[A-Z0-9_]{1,64}\b)(?:[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
     r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF|NONNULL)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
     r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
-    r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?))"
+    rf"(?:_[A-Z0-9_]+)?\b(?:{_DEEP_ARGUMENTS})?))"
 )
 #: a word before a macro that is no result's type: the macro may be the type itself
 _NO_RESULT_BEFORE = re.compile(
     r"\b(?:static|inline|extern|virtual|const|constexpr|explicit|friend|unsigned|return|else|do|case|goto|throw|new|delete)[ \t]$"
 )
+_ELSE = re.compile(r"\s*else\b")
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
 #: blanks and comments in the text of a macro, which may go on in the next line; the begin of a name
 #: space, whose name may be made by another macro if it is inline
@@ -87,14 +88,26 @@ _SPACE = (
 )
 #: a macro that opens name spaces, or closes them: `#define SHOP_BEGIN namespace shop {`
 _SPACES = re.compile(
-    rf"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*){_PAUSE}+((?:{_SPACE}{_PAUSE}*)+|\}}(?:{_PAUSE}|\}})*)(?://.*)?$"
+    rf"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*+){_PAUSE}+((?:(?:{_SPACE}|[A-Z]\w*+\b){_PAUSE}*)+|\}}(?:{_PAUSE}|\}}|[A-Z]\w*+\b)*)(?://.*)?$"
 )
+#: in the text of such a macro: a name space, a comment, or the name of another; characters of it
+_OTHER_SPACE = re.compile(rf"{_SPACE}|{_PAUSE}|([A-Z]\w*+)")
+SPACE_CHARS_MAX = 4000
 #: what stands for a macro before the block of a name space, `SHOP_NAMESPACE {`; its names
 _UNNAMED_SPACE = "namespace"
 _OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
 #: texts, comments and directives, which open none
 _OPENS_NONE = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//.*|\busing\s+namespace\b", re.DOTALL)
 _SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
+#: a macro without parameters, with its value; values that only annotate, and those that may stay
+_PLAIN_MACRO = re.compile(r"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*+)(?!\()[ \t]*+([^\n]*)$")
+_ANNOTATES = re.compile(
+    r"(?:(?:const|constexpr|consteval|inline|noexcept|_NOEXCEPT|override|final|__forceinline|__inline|throw\(\)"
+    r"|__attribute__\s*\(\((?:[^()\n]|\([^()\n]*\))*\)\)|__declspec\([^()\n]*\)|\[\[[^\]\n]*\]\])\s*)*(?://[^\n]*|/\*[^\n]*\*/\s*)?"
+)
+_KEPT_VALUES = frozenset({"const", "constexpr", "inline", "noexcept"})
+#: a line of a directive, with its continuations
+_DIRECTIVE_LINE = r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+"
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(
     r"(?m)^[ \t]*[A-Z]\w*(?:NAMESPACE_(?:(?P<begin>BEGIN|OPEN)|END|CLOSE)|(?P<open>BEGIN|OPEN)_NAMESPACE|(?:END|CLOSE)_NAMESPACE)"
@@ -117,6 +130,8 @@ _BEGINS = (
 #: the types that own a function, and its name: `Disk<T>::`, `~Disk(`
 _OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
 _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
+#: a constructor up to its initialisers
+_INITIALIZED = rf"(?:explicit[ \t]+)?[A-Za-z_]\w*{_LONG_ARGUMENTS}\s*(?:noexcept\b(?:{_DEEP_ARGUMENTS})?\s*)?(?://[^\n]*\n\s*){{0,4}}:(?!:)"
 #: a type before a function's name, `std::vector<std::string>::iterator`, also on a line of its own
 _RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
 #: words that are no type before a name: a word in capitals before them may be a type
@@ -140,6 +155,8 @@ _MARKS = re.compile(
     rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
     rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
+    rf"|^[ \t]*(?P<initialized>(?:[A-Z][A-Z0-9_]+[ \t]+)+)(?={_INITIALIZED})"
+    rf"|(?<=\bexplicit[ \t])(?P<explicit>{_MACROS})(?=[A-Za-z_]\w*[ \t]*\()"
     rf"|\b(?P<held>{_MACROS})(?=(?:(?:{_OF_TYPE})+{_RESULT})?(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
     rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
@@ -157,6 +174,7 @@ _MARKS = re.compile(
     rf"|^[ \t]*(?:(?P<label>{_MACRO}:)[ \t]*$|(?P<caught>[A-Z][A-Z0-9_]*_CATCH{_ARGUMENTS})(?=\s*\{{))"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
     rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
+    rf"|^(?P<indent>[ \t]*)(?:(?:\}}[ \t]*)?else[ \t]+)?(?P<branch>[A-Z][A-Z0-9_]+)(?={_DEEP_ARGUMENTS}\s*\{{)"
 )
 
 #: lines of comments, and of a directive, that are looked through before a mark
@@ -192,6 +210,7 @@ _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*
 _DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
 _BEHIND = re.compile(r"(?:\) const|noexcept|override|final)(?=[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*[;{])")
 _CONDITIONS = re.compile(r"\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*\(")
+_BRANCHES = re.compile(r"\belse[ \t]+[A-Z][A-Z0-9_]+\(")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
 _BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
 _ANNOTATING = (
@@ -223,11 +242,14 @@ def unmark(text: str) -> str:
     """
     if "METHOD" in text or "FIXTURE" in text:
         text = _TEST.sub(_name_test, text)
+    if annotations := _annotations(text):
+        pattern = rf"(?m){_DIRECTIVE_LINE}|\b({'|'.join(annotations)})\b"
+        text = re.sub(pattern, lambda match: annotations[match[1]] if match[1] else match[0], text)
     if "};" in text:
         text = _STRUCT.sub(partial(_open_struct, {}), text)
-    if "namespace" in text and (spaces := dict(reversed(_SPACES.findall(text)))):
-        spaces = {name: _SPACE_ARGUMENTS.sub(" ", opened) for name, opened in spaces.items()}
-        text = re.sub(rf"(?m)^[ \t]*({'|'.join(spaces)})[ \t]*$", lambda match: spaces[match[1]], text)
+    if "namespace" in text and (spaces := _space_macros(text)):
+        pattern = rf"(?m)(?<!\\\n)^[ \t]*({'|'.join(spaces)})[ \t]*$"
+        text = re.sub(pattern, lambda match: spaces[match[1]], text)
     if "_NAMESPACE" in text or "NAMESPACE_" in text:
         text = _NAMED_SPACE.sub(_open_space, text)
     parts: list[str] = []
@@ -237,6 +259,40 @@ def unmark(text: str) -> str:
             parts += text[done:at], _blank_mark(match)
             done = match.end()
     return "".join((*parts, text[done:])) if parts else text
+
+
+def _annotations(text: str) -> dict[str, str]:
+    """Return the macros of a file that stand for nothing, or for words that only annotate, wherever
+    it defines them, with what takes their place: such a word, or blanks.
+    """
+    values: dict[str, list[str]] = {}
+    for name, value in _PLAIN_MACRO.findall(text):
+        values.setdefault(name, []).append(value.strip())
+    return {
+        name: next((v for v in written if v in _KEPT_VALUES and len(v) <= len(name)), "").ljust(len(name))
+        for name, written in values.items()
+        if any(written) and all(map(_ANNOTATES.fullmatch, written))
+    }
+
+
+def _space_macros(text: str) -> dict[str, str]:
+    """Return the macros that open or close name spaces, with what they stand for; a macro may name
+    others above it.
+    """
+    spaces: dict[str, str] = {}
+
+    def expand(match: re.Match[str]) -> str:
+        return spaces.get(match[1], match[1]) if match[1] else match[0]
+
+    for name, written in _SPACES.findall(text):
+        opened = _OTHER_SPACE.sub(expand, written)
+        if name not in spaces and len(opened) <= SPACE_CHARS_MAX and not _names_macro(opened):
+            spaces[name] = opened
+    return {name: _SPACE_ARGUMENTS.sub(" ", opened) for name, opened in spaces.items()}
+
+
+def _names_macro(text: str) -> bool:
+    return any(match[1] for match in _OTHER_SPACE.finditer(text))
 
 
 def _open_space(match: re.Match[str]) -> str:
@@ -304,6 +360,8 @@ def _mark_starts(text: str) -> Iterator[int]:
     for search in (_TEMPLATED, _RESULTS, _BEHIND):
         for match in search.finditer(text):
             yield match.end()
+    for match in _BRANCHES.finditer(text):
+        yield text.rfind("\n", 0, match.start()) + 1
     for match in _CONDITIONS.finditer(text):
         yield match.start()
     for match in _DEPENDENT.finditer(text):
@@ -342,6 +400,8 @@ def _blank_mark(match: re.Match[str]) -> str:
             return match[0]
         if _UNNAMED_SPACE in match[0].lower():  # its names are known to the file that defines it
             return _UNNAMED_SPACE.ljust(last - first)
+    if kind == "branch":  # `SHOP_IF(x) {…} else {…}`
+        return f"{text[start:first]}{'if'.ljust(last - first)}" if _has_else(match) else match[0]
     if kind == "member" and not _is_in_class(text, first):
         return match[0]
     if kind == "convention" and _NO_RESULT_BEFORE.search(text, begin, first):
@@ -355,6 +415,14 @@ def _blank_mark(match: re.Match[str]) -> str:
         blanks = " " * (last - first - len(inside[1]))
         return f"{match[0][: first - start]}{blanks}{inside[1]}"
     return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
+
+
+def _has_else(match: re.Match[str]) -> bool:
+    """Return True if the block behind a macro's call, which ends at the call's margin, has another
+    branch.
+    """
+    end = match.string.find(f"\n{match['indent']}}}", match.end(), match.end() + CLASS_MAX)
+    return end >= 0 and _ELSE.match(match.string, end + len(match["indent"]) + 2) is not None
 
 
 def _ends_statement(text: str, at: int) -> bool:

@@ -4,8 +4,21 @@ a constant to neither. Pure.
 
 from __future__ import annotations
 
+import re
+
 from cortex.graph.facts.expressions.chains import MOVED, UNKNOWN
-from cortex.graph.facts.facts import CONSTANT, DEFAULT, VARYING, Binding, Parameter, Reference
+from cortex.graph.facts.facts import (
+    ALIAS,
+    CONSTANT,
+    CONSTANT_OBJECT,
+    DEFAULT,
+    POINTER,
+    VARYING,
+    Binding,
+    Definition,
+    Parameter,
+    Reference,
+)
 from cortex.graph.languages.c.steps import parameter_types
 from cortex.graph.resolution.project import Ref
 from cortex.graph.resolution.types.arity import is_many, type_parameter_names
@@ -18,6 +31,9 @@ from cortex.terms.kinds import TYPE_KINDS
 _VARIABLE, _CONSTANT, _NAMED, _TEMPORARY = "variable", "constant", "named", "temporary"
 #: how much a reference fits better than a copy or a constant reference: less than any conversion
 _BETTER = 0.1
+_WORD = re.compile(r"\w+")
+#: flags of methods that change no object
+_NOT_CHANGING = {CONSTANT_OBJECT, "static"}
 #: one type by two names
 _SAME_TEXTS = {"string", "basic_string"}
 
@@ -25,7 +41,10 @@ _SAME_TEXTS = {"string", "basic_string"}
 def bind_references(overloads: Overloads, ref: Ref, reference: Reference) -> float | None:
     """Return the fit of the references among the parameters of `ref`; None if one cannot bind."""
     definition = overloads.project.definition(ref)
-    total, free_names = 0.0, type_parameter_names(definition)
+    received = _receiver_fit(overloads, ref, reference)
+    if received is None:
+        return None
+    total, free_names = received, type_parameter_names(definition)
     for parameter, argument in zip(definition.parameters, reference.passed, strict=False):
         declared = parameter.type.removesuffix(DEFAULT)
         if is_many(parameter):
@@ -49,6 +68,78 @@ def bind_references(overloads: Overloads, ref: Ref, reference: Reference) -> flo
         is_constant = CONSTANT + name in definition.flags
         total += _BETTER if kinds == {prefers} and not is_constant else 0.0
     return total
+
+
+def _receiver_fit(overloads: Overloads, ref: Ref, reference: Reference) -> float | None:
+    """Return how much better a method that may change its object fits one that may change; None if
+    the object is constant.
+    """
+    definition = overloads.project.definition(ref)
+    is_changing = definition.kind == "method" and not _NOT_CHANGING.intersection(definition.flags)
+    if not is_changing or definition.is_constructor:
+        return 0.0
+    receiver = reference.chain.rpartition(".")[0]
+    if receiver in ("", "this"):
+        kind = _kind_of_object(overloads, reference)
+    else:
+        kind = _kind_of_name(overloads, receiver, reference) if receiver.isidentifier() else ""
+        if kind in (_VARIABLE, _CONSTANT) and not _holds_object(overloads, receiver, reference):
+            return 0.0
+    return None if kind == _CONSTANT else _BETTER / 2 if kind == _VARIABLE else 0.0
+
+
+def _kind_of_object(overloads: Overloads, reference: Reference) -> str:
+    """Return the kind of `this` in the method around a call; "" elsewhere."""
+    definitions, scope = overloads.index.facts.definitions, reference.scope
+    if scope < 0 or definitions[scope].kind != "method" or "static" in definitions[scope].flags:
+        return ""
+    return _CONSTANT if CONSTANT_OBJECT in definitions[scope].flags else _VARIABLE
+
+
+def _holds_object(overloads: Overloads, name: str, reference: Reference) -> bool:
+    """Return True if a variable's declared type is that of the object, and no pointer to it."""
+    place = overloads.path, reference.scope, reference.at
+    values = overloads.evaluator.evaluate(name, *place)
+    if (
+        len(values) != 1
+        or values[0].tag != "inst"
+        or overloads.evaluator.scopes.lookup(POINTER + name, *place)[0]
+    ):
+        return False
+    declared = _declared_type(overloads, name, reference).partition("<")[0].replace("::", ".")
+    named = overloads.evaluator.named_by_type(declared, overloads.path, reference.scope) if declared else ()
+    types = [overloads.project.definition(value.ref) for value in named if value.tag == "def"]
+    names = {name for definition in types for name in _names_of_type(definition)}
+    is_constant = any(CONSTANT_OBJECT in definition.flags for definition in types)
+    return not is_constant and overloads.project.definition(values[0].ref).name in names
+
+
+def _names_of_type(definition: Definition) -> list[str]:
+    """Return the name of a type, and that of the type for which it is another name; [] for another
+    name of a pointer, `std::unique_ptr<Disk>`.
+    """
+    names = [definition.name]
+    for base in definition.bases:
+        if base.relation == ALIAS:
+            names.append(base.chain.rpartition(".")[2])
+            if names[-1] in _WORD.findall(base.arguments):
+                return []
+    return names
+
+
+def _declared_type(overloads: Overloads, name: str, reference: Reference) -> str:
+    """Return the declared type of a parameter or local variable; "" without one."""
+    definitions, scope = overloads.index.facts.definitions, reference.scope
+    while True:
+        for parameter in definitions[scope].parameters if scope >= 0 else ():
+            if parameter.name == name:
+                return parameter.type.removesuffix(DEFAULT).rstrip("&")
+        if sites := overloads.index.meanings(scope, name).at(reference.at).places:
+            site = sites[-1]
+            return site.value[1:] if isinstance(site, Binding) and site.value[:1] == ":" else ""
+        if scope < 0:
+            return ""
+        scope = definitions[scope].parent
 
 
 def _is_converted(

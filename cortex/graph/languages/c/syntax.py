@@ -17,7 +17,7 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
 )
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
-from cortex.graph.facts.facts import CONSTANT, DEFAULT, EXCLUDING, GENERIC, MANY, VARYING
+from cortex.graph.facts.facts import CONSTANT, CONSTANT_OBJECT, DEFAULT, EXCLUDING, GENERIC, MANY, VARYING
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.resolution.types.conversions import MACRO_TEXT, WIDE_TEXT
 
@@ -57,21 +57,36 @@ _OTHER_BRANCHES = frozenset({"preproc_else", "preproc_elif", "preproc_elifdef"})
 _BRANCHES = _OTHER_BRANCHES | {"preproc_if", "preproc_ifdef"}
 CONDITION_MAX, BRANCHES_MAX = 80, 8
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
+_ALIASES = frozenset({"alias_declaration", "type_definition"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
 ANYTHING_MORE = "..."
 
 
 def template_flags(node: Node, _owner: Node | None, _scope: str) -> tuple[str, ...]:
-    """Return the flags of a template, with the names of its parameters, and of a definition in a
-    branch of a condition; () for others.
+    """Return the flags of a template, with the names of its parameters, of a method that constant
+    objects have, and of a definition in a branch of a condition; () for others.
     """
     parameters, around = _template_parameters(node), node.parent
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = (CONSTANT_OBJECT,) if _is_constant(node) else ()
     if parameters and around is not None:
-        flags = (GENERIC + ",".join(map(_parameter_name, parameters)), *_constant_flags(around))
+        flags = (*flags, GENERIC + ",".join(map(_parameter_name, parameters)), *_constant_flags(around))
     around = around.parent if parameters and around is not None else around
     return (*flags, *_branch_flag(around)) if around is not None and around.type in _BRANCHES else flags
+
+
+def _is_constant(node: Node) -> bool:
+    """Return True for a method that constant objects have, and another name for a constant type."""
+    if node.type in _ALIASES:
+        holder = node.child_by_field_name("type") if node.type == "alias_declaration" else node
+    else:
+        holder = node.child_by_field_name("declarator") if node.type in _WITH_RESULTS else None
+        while holder is not None and holder.type != "function_declarator":
+            inner = (child for child in holder.named_children if child.type.endswith("declarator"))
+            holder = holder.child_by_field_name("declarator") or next(inner, None)
+    if holder is None:
+        return False
+    return any(child.type == "type_qualifier" and child.text == b"const" for child in holder.named_children)
 
 
 def _constant_flags(template: Node) -> tuple[str, ...]:

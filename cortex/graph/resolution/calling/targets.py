@@ -80,6 +80,8 @@ class Targets:
             refs, self.narrowed = [ref for ref in refs if self.accepts(ref, reference)], True
         if len(refs) > 1 and (reference.passed or skipped) and not self._rules.labels:
             refs, self.narrowed = self.extended.choose(refs, reference, skipped), True
+        elif len(refs) > 1 and not reference.arguments and self._language.bind_references is not None:
+            refs = self._of_object(refs, reference)
         if (
             reference.kind == "call" and self._rules.erased_types
         ):  # TypeScript's `type Error = …` is not callable
@@ -97,6 +99,16 @@ class Targets:
                 yield self._edges.call(reference, ref, confidence)
         elif len(refs) <= CANDIDATES_MAX and refs:
             yield self._edges.ambiguous(reference, refs, confidence)
+
+    def _of_object(self, refs: list[Ref], reference: Reference) -> list[Ref]:
+        """Return the method that fits the constness of the object in a call without arguments; all
+        if none alone does, or some are no methods.
+        """
+        definitions = map(self._project.definition, refs)
+        if not all(definition.kind == "method" for definition in definitions):
+            return refs
+        chosen = self.overloads.choose(refs, reference)
+        return chosen if len(chosen) == 1 else refs
 
     def _without_mocks(self, refs: list[Ref], reference: Reference) -> list[Ref]:
         """Return `refs` without definitions in tests, for a call in code that ships; all if no
