@@ -96,9 +96,10 @@ def _target(root: Path, path: str, line: int, name: str) -> Target:
     if not Path(path).is_relative_to(root):
         return None
     lines = Path(path).read_text("utf-8", "replace").splitlines()
-    # Ruby's line of `class Disk < Store` is the next one if a comment or a blank line follows.
-    if name[:1].isupper() and line > 1 and re.search(rf"\bclass\s.*\b{name}\b", lines[line - 2]):
-        line -= 1
+    # Ruby's line of `class Disk < Store` may be a later one if comments or blank lines follow.
+    opens = re.compile(rf"\bclass\s+(?:\w+::)*{re.escape(name)}\b")
+    above = (at for at in range(line, 0, -1) if name[:1].isupper() and opens.search(lines[at - 1]))
+    line = next(above, line)
     lines = lines[line - 1 :]
     written = "initialize" if name == "new" and "initialize" in lines[0] else name
     # The place of a method that `attr_accessor` makes is that of the statement, of several lines.

@@ -171,6 +171,8 @@ class Rules:
     type_arguments: bool = False
     #: bare names in some blocks are members of a receiver (expressions/blocks.py)
     blocks: bool = False
+    #: the name that is bound to what is `self` in some blocks (Ruby)
+    block_self: str = ""
     #: functions get arguments by parameter name, as pytest's tests do
     fixtures: bool = False
     #: the first parameter of a method is the receiver
