@@ -79,8 +79,8 @@ class Syntax:
     #: the first of several arguments may be passed on (`passes`); it may be a type (`casters`)
     passes_first: bool = False
     casts_first: bool = False
-    #: reads the types in a call that its result may be of: `make(Disk::class)`, `Make<Disk>()`; their
-    #: names, with `,` between
+    #: reads the types in a call that its result may be of, `make(Disk::class)`, `Make<Disk>()`:
+    #: their names, with `,` between
     call_types: Callable[[Node], str] | None = None
     #: arguments have labels that select the function
     labels: bool = False

@@ -81,6 +81,8 @@ _SAME_SELF = frozenset(
     "sort_by specify step subject subject! sum synchronize take_while tap test then times uniq upto "
     "with_index with_object yield_self zip".split()
 )
+#: calls whose block is the body of a class or module
+_UNNAMED = frozenset("Class.new Module.new Struct.new Data.define".split())
 #: flags of one method for what runs its block
 _RUNNERS_MAX = 3
 #: methods that pass their receiver to their block
@@ -260,14 +262,15 @@ def runner_of_block(call: Node, syntax: Syntax) -> str:
     return "" if name in _SAME_SELF or not name.isidentifier() else f"{of_receiver}.{name}{BLOCK_SELF}"
 
 
-def block_self(block: Node, syntax: Syntax) -> str:
+def block_self(call: Node, syntax: Syntax) -> str:
     """Return the chain of what is `self` in a call's block; "" if it is that of the code around."""
-    call = block.parent
-    method = call.child_by_field_name("method") if call is not None else None
-    if call is None or method is None or text_of(method) in _SAME_SELF | _RUN_BLOCK:
+    method = call.child_by_field_name("method")
+    if method is None or text_of(method) in _SAME_SELF | _RUN_BLOCK:
         return ""
     chain = strip_call(chain_of(call, syntax))
-    return f"{chain}{BLOCK_SELF}" if chain[:1] not in (UNKNOWN, LITERAL) else ""
+    if chain[:1] in (UNKNOWN, LITERAL) or chain in _UNNAMED:
+        return ""
+    return f"{chain}{BLOCK_SELF}"
 
 
 def add_runner(flags: tuple[str, ...], chain: str) -> tuple[str, ...]:

@@ -286,9 +286,10 @@ def bind_evaluated(sweep: Sweep, block: Node) -> None:
         sweep.add_binding_between(EVALUATED, chain_of(node, sweep.syntax), *block.byte_range)
 
 
-def bind_block_self(sweep: Sweep, block: Node) -> None:
+def bind_block_self(sweep: Sweep, call: Node) -> None:
     """Bind what is `self` in the block of a call by the method that gets it: `menu do … end`."""
-    if chain := block_self(block, sweep.syntax):
+    block = call.child_by_field_name("block")
+    if block is not None and (chain := block_self(call, sweep.syntax)):
         sweep.add_binding_between(EVALUATED, chain, *block.byte_range)
 
 

@@ -191,7 +191,7 @@ def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> boo
 
 
 def make_in_namespace(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
-    """Return the edges of `new Events.Opened()`: `Events` is a name space, as no type has that name."""
+    """Return the edges of `new Events.Opened()` by a name space, `Events`: no type has the name."""
     if any(value.tag != "ext" for value in (*callee.values, *callee.owners)) or "(" in callee.receiver:
         return None
     reference = callee.reference
