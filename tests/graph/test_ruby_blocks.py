@@ -53,13 +53,17 @@ CASES = {
         {3: "lib:Menu.within", 4: "lib:Entry.title"},
     ),
     "methods of the class around, before, in and behind a block": (
-        "class Page\n  extend Menu\n  def self.title(text)\n  end\n  title 'a'\n"
-        "  entry :home do\n    title 'b'\n  end\n  title 'c'\nend\n",
+        (
+            "class Page\n  extend Menu\n  def self.title(text)\n  end\n  title 'a'\n"
+            "  entry :home do\n    title 'b'\n  end\n  title 'c'\nend\n"
+        ),
         {5: "a:Page.title", 6: "lib:Menu.entry", 7: "lib:Entry.title", 9: "a:Page.title"},
     ),
     "a block that is only called keeps the object around it": (
-        "class Page\n  extend Menu\n  def self.title(text)\n  end\n"
-        "  quietly do\n    title 'a'\n  end\n  [1].each do\n    title 'b'\n  end\nend\n",
+        (
+            "class Page\n  extend Menu\n  def self.title(text)\n  end\n"
+            "  quietly do\n    title 'a'\n  end\n  [1].each do\n    title 'b'\n  end\nend\n"
+        ),
         {5: "lib:Menu.quietly", 6: "a:Page.title", 9: "a:Page.title"},
     ),
     "a loop in an evaluated block": (
@@ -71,32 +75,42 @@ CASES = {
         {3: "lib:Menu.entry"},
     ),
     "a method that a block defines has its own self": (
-        "class Page\n  extend Menu\n  def title(text)\n  end\n  entry :home do\n  end\n"
-        "  def show\n    title 'a'\n  end\nend\n",
+        (
+            "class Page\n  extend Menu\n  def title(text)\n  end\n  entry :home do\n  end\n"
+            "  def show\n    title 'a'\n  end\nend\n"
+        ),
         {5: "lib:Menu.entry", 8: "a:Page.title"},
     ),
     "the only method of a name that evaluates its block, on an unknown object": (
-        "describe 'x' do\n  it 'y' do\n    make do\n      entry :home do\n        title 'a'\n      end\n"
-        "    end\n  end\nend\n",
+        (
+            "describe 'x' do\n  it 'y' do\n    make do\n      entry :home do\n        title 'a'\n      end\n"
+            "    end\n  end\nend\n"
+        ),
         {4: "lib:Menu.entry", 5: "lib:Entry.title"},
     ),
     "two methods of that name tell nothing": (
-        "class Form\n  def entry(&block)\n    Field.new.instance_eval(&block)\n  end\nend\n"
-        "class Field\n  def title(text)\n  end\nend\n"
-        "describe 'x' do\n  it 'y' do\n    make do\n      entry :home do\n        title 'a'\n      end\n"
-        "    end\n  end\nend\n",
+        (
+            "class Form\n  def entry(&block)\n    Field.new.instance_eval(&block)\n  end\nend\n"
+            "class Field\n  def title(text)\n  end\nend\n"
+            "describe 'x' do\n  it 'y' do\n    make do\n      entry :home do\n        title 'a'\n      end\n"
+            "    end\n  end\nend\n"
+        ),
         {3: "a:Field", 13: "lib:Menu.entry"},  # by a rule about modules
     ),
     "a class that a method evaluates or opens": (
-        "class Page\n  def self.title(text)\n  end\n  def title(text)\n  end\n"
-        "  def self.open(&block)\n    class_eval(&block)\n  end\n"
-        "  def self.inherit(&block)\n    Class.new(Page, &block)\n  end\nend\n"
-        "Page.open do\n  title 'a'\nend\nPage.inherit do\n  title 'b'\nend\n",
+        (
+            "class Page\n  def self.title(text)\n  end\n  def title(text)\n  end\n"
+            "  def self.open(&block)\n    class_eval(&block)\n  end\n"
+            "  def self.inherit(&block)\n    Class.new(Page, &block)\n  end\nend\n"
+            "Page.open do\n  title 'a'\nend\nPage.inherit do\n  title 'b'\nend\n"
+        ),
         {13: "a:Page.open", 14: "a:Page.title", 16: "a:Page.inherit", 17: "a:Page.title"},
     ),
     "methods that pass their block to each other": (
-        "class Page\n  def self.one(&block)\n    two(&block)\n  end\n  def self.two(&block)\n    one(&block)\n  end\n"
-        "  def self.title(text)\n  end\n  one do\n    title 'a'\n  end\nend\n",
+        (
+            "class Page\n  def self.one(&block)\n    two(&block)\n  end\n  def self.two(&block)\n    one(&block)\n  end\n"
+            "  def self.title(text)\n  end\n  one do\n    title 'a'\n  end\nend\n"
+        ),
         {3: "a:Page.two", 6: "a:Page.one", 10: "a:Page.one", 11: "a:Page.title"},
     ),
 }
@@ -114,11 +128,10 @@ def test_bare_names_in_a_block_are_methods_of_what_runs_it(case):
 
 def test_a_change_of_what_runs_a_block_reaches_the_files_with_such_blocks():
     page = "class Page\n  extend Menu\n  def self.title(text)\n  end\n  entry :home do\n    title 'a'\n  end\nend\n"
-    project = project_of(
-        {"entry.rb": _MENU.split("module")[0], "menu.rb": "module" + _MENU.split("module")[1], "a.rb": page}
-    )
+    entry, word, menu = _MENU.partition("module")
+    project = project_of({"entry.rb": entry, "menu.rb": word + menu, "a.rb": page})
     assert _targets(project)[6] == "entry:Entry.title"
-    yields = _MENU.split("module")[0].replace("instance_eval(&block) if block", "yield")
+    yields = entry.replace("instance_eval(&block) if block", "yield")
     affected = project.update({"entry.rb": facts_in("entry.rb", yields)})
     assert "a.rb" in affected
     assert _targets(project)[6] == "a:Page.title"

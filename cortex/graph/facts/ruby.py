@@ -81,6 +81,7 @@ _SAME_SELF = frozenset(
     "sort_by specify step subject subject! sum synchronize take_while tap test then times uniq upto "
     "with_index with_object yield_self zip".split()
 )
+_NOT_FOLLOWED = _SAME_SELF | _RUN_BLOCK
 #: calls whose block is the body of a class or module
 _UNNAMED = frozenset("Class.new Module.new Struct.new Data.define".split())
 #: flags of one method for what runs its block
@@ -265,9 +266,11 @@ def runner_of_block(call: Node, syntax: Syntax) -> str:
 def block_self(call: Node, syntax: Syntax) -> str:
     """Return the chain of what is `self` in a call's block; "" if it is that of the code around."""
     method = call.child_by_field_name("method")
-    if method is None or text_of(method) in _SAME_SELF | _RUN_BLOCK:
+    name = text_of(method) if method is not None else ""
+    if not name or name in _NOT_FOLLOWED:
         return ""
-    chain = strip_call(chain_of(call, syntax))
+    is_bare = call.child_by_field_name("receiver") is None
+    chain = name if is_bare else strip_call(chain_of(call, syntax))
     if chain[:1] in (UNKNOWN, LITERAL) or chain in _UNNAMED:
         return ""
     return f"{chain}{BLOCK_SELF}"
