@@ -67,8 +67,9 @@ class Blocks:
 
     def _own(self, ref: Ref) -> tuple[Value, ...]:
         owner = self._evaluator.owners.of(*ref)
-        tag = "def" if self._evaluator.scopes.is_static(ref) else "inst"
-        return (Value(tag, *owner),) if owner is not None else ()
+        if owner is None:
+            return ()
+        return (Value("def" if self._evaluator.scopes.is_static(ref) else "inst", *owner),)
 
     def _of_chain(self, chain: str, ref: Ref, receivers: tuple[Value, ...]) -> tuple[Value, ...]:
         if chain == "self":
