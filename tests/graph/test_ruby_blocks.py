@@ -142,6 +142,6 @@ def test_an_alias_beside_a_method_of_its_name_may_be_meant():
     more = "class Log\n  def put_twice(text)\n  end\n  alias_method :put, :put_twice\nend\n"
     text = "class User\n  def run\n    log = Log.new\n    log.put 1\n    log.name\n  end\nend\n"
     edges = calls_in(project_of({"lib.rb": lib, "more.rb": more, "a.rb": text}), "a.rb")
-    found = {edge.location.line: edge.target or set(edge.candidates) for edge in edges}
-    assert found[4] == {"lib:Log.put", "more:Log.put_twice"}
-    assert found[5] == "lib:Log.name"
+    targets = {edge.location.line: edge.target or set(edge.candidates) for edge in edges}
+    assert targets[4] == {"lib:Log.put", "more:Log.put_twice"}
+    assert targets[5] == "lib:Log.name"

@@ -171,7 +171,7 @@ class Rules:
     type_arguments: bool = False
     #: bare names in some blocks are members of a receiver (expressions/blocks.py)
     blocks: bool = False
-    #: the name that is bound to what is `self` in some blocks (Ruby)
+    #: the name that is bound to the `self` of some blocks (Ruby)
     block_self: str = ""
     #: functions get arguments by parameter name, as pytest's tests do
     fixtures: bool = False

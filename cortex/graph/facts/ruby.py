@@ -49,8 +49,8 @@ _MAKERS, _MAKE = frozenset((b"Class", b"Struct", b"Data")), frozenset((b"new", b
 _NAMED = frozenset({"constant", "identifier"})
 #: ends the chain of a list's elements; the name of what may be `self` in a block
 LISTED, EVALUATED = "(^e)", "(block)"
-#: ends the chain of a method for what is `self` in its block; begins the flag of a method with the
-#: chain of what runs its block
+#: ends the chain of a method for the `self` of its block; begins the flag of a method with the
+#: chain of that
 BLOCK_SELF, RUNS_BLOCK = "(^s)", "&"
 #: links for the parameters of a block with two: a list's first is no element, but a hash's second
 FIRST_OF_TWO, SECOND_OF_TWO = "(~k)", "(~v)"
@@ -71,7 +71,7 @@ UNNAMED_AT = "{"
 _RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
 #: methods that run a block with another `self`, and those of them that define methods
 _RUN_BLOCK = frozenset("instance_eval instance_exec class_eval class_exec module_eval module_exec".split())
-#: methods whose block has the `self` of the code around it, or none that a file tells
+#: methods whose block has the `self` of the code around it, or an unknown one
 _SAME_SELF = frozenset(
     "after all? any? around at_exit before catch collect collect_concat context count cycle define_method "
     "define_singleton_method delete_if describe detect drop_while each each_char each_cons each_entry each_index "
@@ -84,7 +84,7 @@ _SAME_SELF = frozenset(
 _NOT_FOLLOWED = _SAME_SELF | _RUN_BLOCK
 #: calls whose block is the body of a class or module
 _UNNAMED = frozenset("Class.new Module.new Struct.new Data.define".split())
-#: flags of one method for what runs its block
+#: such flags of one method
 _RUNNERS_MAX = 3
 #: methods that pass their receiver to their block
 _PASS_ITSELF = frozenset({"tap", "then", "yield_self"})

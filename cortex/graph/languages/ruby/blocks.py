@@ -43,13 +43,13 @@ class Blocks:
         definition = self._project.definition(method.ref)
         if definition.kind in TYPE_KINDS:
             makers = self._evaluator.member(method.ref, "initialize")
-            made = (method._replace(tag="inst"),)
-            return merge_values(self.runners(maker, made) for maker in makers)
+            instances = (method._replace(tag="inst"),)
+            return merge_values(self.runners(maker, instances) for maker in makers)
         chains = [flag[len(RUNS_BLOCK) :] for flag in definition.flags if flag.startswith(RUNS_BLOCK)]
         if not chains or method.ref in self._open:
             return ()
         self._open.add(method.ref)
-        receivers = owners or self._own(method.ref)
+        receivers = owners or self._instances(method.ref)
         values = merge_values([self._of_chain(chain, method.ref, receivers) for chain in chains])
         self._open.discard(method.ref)
         return values
@@ -65,7 +65,7 @@ class Blocks:
         ]
         return self.runners(Value("def", *refs[0]), ()) if len(refs) == 1 else ()
 
-    def _own(self, ref: Ref) -> tuple[Value, ...]:
+    def _instances(self, ref: Ref) -> tuple[Value, ...]:
         owner = self._evaluator.owners.of(*ref)
         if owner is None:
             return ()

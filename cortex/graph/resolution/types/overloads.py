@@ -371,8 +371,8 @@ class Overloads:
             container = self._type_of(chain[:-2], scope, at, depth + 1)
             return container[:-2] if container.endswith("[]") else ""
         if called := _CALL.search(chain):
-            if chain[-1] == ">" and (made := self._instance_type(chain, scope, at)):
-                return made
+            if chain[-1] == ">" and (instance := self._instance_type(chain, scope, at)):
+                return instance
             callee = chain[: called.start()]
             values = self.evaluator.evaluate(callee, self.path, scope, at)
             methods = [self.project.definition(value.ref) for value in values if value.tag == "def"]
