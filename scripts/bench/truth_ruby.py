@@ -95,7 +95,12 @@ def _aliases(root: Path, path: str, name: str, method_name: str) -> list[Target]
 def _target(root: Path, path: str, line: int, name: str) -> Target:
     if not Path(path).is_relative_to(root):
         return None
-    lines = Path(path).read_text("utf-8", "replace").splitlines()[line - 1 :]
+    lines = Path(path).read_text("utf-8", "replace").splitlines()
+    # Ruby's line of `class Disk < Store` may be a later one if comments or blank lines follow.
+    opens = re.compile(rf"\bclass\s+(?:\w+::)*{re.escape(name)}\b")
+    above = (at for at in range(line, 0, -1) if name[:1].isupper() and opens.search(lines[at - 1]))
+    line = next(above, line)
+    lines = lines[line - 1 :]
     written = "initialize" if name == "new" and "initialize" in lines[0] else name
     # The place of a method that `attr_accessor` makes is that of the statement, of several lines.
     below = next((n for n, text in enumerate(_statement(lines)) if re.search(rf":{written}\b", text)), 0)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.graph.small_graphs import calls_in, project_of
+from tests.graph.small_graphs import calls_in, facts_in, project_of
 
 #: subject → (files, lines and targets of the calls in `A.cs`)
 CASES = {
@@ -134,6 +134,70 @@ CASES = {
         },
         {(3, "Log-New:Log.Put"), (4, "Log-Old:Log.Put"), (5, "Make:Make.Get")},
     ),
+    "type arguments tell the result of a method, and which of several is called": (
+        {
+            "A.cs": (
+                "namespace K;\npublic interface ICar { void Rev(); }\npublic interface IBus { void Rev(); }\n"
+                "public static class Make {\n  public static T For<T>(params object[] a) => default;\n"
+                "  public static U For<T, U>() => default;\n  public static object Any<T>() => null;\n"
+                "  public static int Raise() => 1;\n  public static int Raise<T>(params object[] a) => 2;\n}\n"
+                "class User { void Run() {\n  var car = Make.For<ICar>();\n  car.Rev();\n  Make.For<ICar, IBus>().Rev();\n"
+                "  var any = Make.Any<ICar>();\n  any.Rev();\n  Make.For<string>().Rev();\n  Outside.For<ICar>().Rev();\n"
+                "  Make.Raise<int>();\n  Make.Raise();\n} }\n"
+            ),
+        },
+        {
+            (12, "A:Make.For"),
+            (13, "A:ICar.Rev"),
+            (14, "A:Make.For~2"),
+            (14, "A:IBus.Rev"),
+            (15, "A:Make.Any"),
+            (17, "A:Make.For"),
+            (19, "A:Make.Raise~2"),
+            (20, "A:Make.Raise"),
+        },
+    ),
+    "an extension of anything that returns its receiver, and one that returns another type": (
+        {
+            "A.cs": (
+                "namespace K;\npublic interface ICar { void Rev(); }\npublic interface IBus { void Rev(); }\n"
+                "public static class More {\n  public static T Got<T>(this T it, int n) => it;\n"
+                "  public static U Turned<T, U>(this T it, U other) => other;\n}\n"
+                "class User { void Run(ICar car, IBus bus) {\n  car.Got(1).Rev();\n  bus.Got(1).Rev();\n"
+                "  car.Turned(bus).Rev();\n} }\n"
+            ),
+        },
+        {
+            (9, "A:More.Got"),
+            (9, "A:ICar.Rev"),
+            (10, "A:More.Got"),
+            (10, "A:IBus.Rev"),
+            (11, "A:More.Turned"),
+        },
+    ),
+    "a type in an inner name space, and a type of that name": (
+        {
+            "Inner.cs": "namespace K.Events;\npublic class Opened { public class Part { } }\n",
+            "Other.cs": "namespace L.Events;\npublic class Closed { }\n",
+            "Type.cs": "namespace K;\npublic class Plain { public class Opened { } }\n",
+            "Using.cs": "namespace K.Events.Plain;\npublic class Opened { }\n",
+            "A.cs": (
+                "namespace K;\nclass User { void Run() {\n  new Events.Opened();\n  new Events.Closed();\n"
+                "  new Plain.Opened();\n  new Events.Missing();\n} }\n"
+            ),
+        },
+        {(3, "Inner:Opened"), (5, "Type:Plain.Opened")},
+    ),
+    "a function without a type of its own is no value of a type parameter": (
+        {
+            "A.cs": (
+                "namespace K;\npublic static class Arg {\n  public static T Is<T>(T value) => value;\n"
+                "  public static T Is<T>(Predicate<T> fits) => default;\n}\n"
+                "class User { void Run() {\n  Arg.Is<int>(x => x > 3);\n  Arg.Is<int>(3);\n} }\n"
+            ),
+        },
+        {(7, "A:Arg.Is~2"), (8, "A:Arg.Is")},
+    ),
 }
 
 
@@ -142,3 +206,17 @@ def test_calls_lead_to_the_right_definitions(case):
     files, targets = CASES[case]
     edges = calls_in(project_of(files), "A.cs")
     assert {(edge.location.line, edge.target) for edge in edges} == targets
+
+
+def test_a_change_of_a_generic_result_reaches_the_calls_with_type_arguments():
+    make = "namespace K;\npublic static class Make { public static T For<T>() => default; }\n"
+    files = {
+        "Car.cs": "namespace K;\npublic interface ICar { void Rev(); }\npublic interface IBus { void Rev(); }\n",
+        "Make.cs": make,
+        "A.cs": "namespace K;\nclass User { void Run() {\n  var car = Make.For<ICar>();\n  car.Rev();\n} }\n",
+    }
+    project = project_of(files)
+    assert (4, "Car:ICar.Rev") in {(edge.location.line, edge.target) for edge in calls_in(project, "A.cs")}
+    changed = make.replace("T For", "object For").replace("default", "null")
+    assert "A.cs" in project.update({"Make.cs": facts_in("Make.cs", changed)})
+    assert {(edge.location.line, edge.target) for edge in calls_in(project, "A.cs")} == {(3, "Make:Make.For")}

@@ -51,7 +51,7 @@ _PLACE = itemgetter(0, 1, 2)
 #: capture of an outer node; main captures of a match that has no definition, call, import or base
 OUTER = "_in"
 _MAIN = (
-    "bind.name", "bound.name", "tokens", "delegated", "described", "yielded", "evaluated", "listed",
+    "bind.name", "bound.name", "tokens", "delegated", "described", "yielded", "evaluated", "run", "listed",
     "param.name", "param.type", "param.item",
 )  # fmt: skip
 

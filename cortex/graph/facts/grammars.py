@@ -79,8 +79,9 @@ class Syntax:
     #: the first of several arguments may be passed on (`passes`); it may be a type (`casters`)
     passes_first: bool = False
     casts_first: bool = False
-    #: the mark of a call holds the class in its first argument: `make(Disk::class)`
-    class_arguments: bool = False
+    #: reads the types in a call that its result may be of, `make(Disk::class)`, `Make<Disk>()`:
+    #: their names, with `,` between
+    call_types: Callable[[Node], str] | None = None
     #: arguments have labels that select the function
     labels: bool = False
     #: reads an argument (arguments.py) at a depth; None where the common rules apply
@@ -170,6 +171,8 @@ class Rules:
     type_arguments: bool = False
     #: bare names in some blocks are members of a receiver (expressions/blocks.py)
     blocks: bool = False
+    #: the name that is bound to the `self` of some blocks (Ruby)
+    block_self: str = ""
     #: functions get arguments by parameter name, as pytest's tests do
     fixtures: bool = False
     #: the first parameter of a method is the receiver

@@ -49,6 +49,9 @@ _MAKERS, _MAKE = frozenset((b"Class", b"Struct", b"Data")), frozenset((b"new", b
 _NAMED = frozenset({"constant", "identifier"})
 #: ends the chain of a list's elements; the name of what may be `self` in a block
 LISTED, EVALUATED = "(^e)", "(block)"
+#: ends the chain of a method for the `self` of its block; begins the flag of a method with the
+#: chain of that
+BLOCK_SELF, RUNS_BLOCK = "(^s)", "&"
 #: links for the parameters of a block with two: a list's first is no element, but a hash's second
 FIRST_OF_TWO, SECOND_OF_TWO = "(~k)", "(~v)"
 #: methods whose block gets an element and something else, or no element first
@@ -66,6 +69,23 @@ _GIVE_RESULT, _FILLED = frozenset((b"then", b"yield_self")), frozenset((b"Array"
 UNNAMED_AT = "{"
 #: methods of tests that expect an error
 _RAISERS = frozenset((b"assert_raises", b"assert_raise", b"raise_error"))
+#: methods that run a block with another `self`, and those of them that define methods
+_RUN_BLOCK = frozenset("instance_eval instance_exec class_eval class_exec module_eval module_exec".split())
+#: methods whose block has the `self` of the code around it, or an unknown one
+_SAME_SELF = frozenset(
+    "after all? any? around at_exit before catch collect collect_concat context count cycle define_method "
+    "define_singleton_method delete_if describe detect drop_while each each_char each_cons each_entry each_index "
+    "each_key each_line each_pair each_slice each_value each_with_index each_with_object expect feature fetch "
+    "filter filter_map find find_all find_index flat_map fork group_by inject it it_behaves_like lambda let let! "
+    "loop map max_by min_by none? one? open partition proc reduce reject reject! scenario select select! sort "
+    "sort_by specify step subject subject! sum synchronize take_while tap test then times uniq upto "
+    "with_index with_object yield_self zip".split()
+)
+_NOT_FOLLOWED = _SAME_SELF | _RUN_BLOCK
+#: calls whose block is the body of a class or module
+_UNNAMED = frozenset("Class.new Module.new Struct.new Data.define".split())
+#: such flags of one method
+_RUNNERS_MAX = 3
 #: methods that pass their receiver to their block
 _PASS_ITSELF = frozenset({"tap", "then", "yield_self"})
 #: methods whose block gets the whole list
@@ -223,6 +243,44 @@ def _assigned_in_turn(name: Node, names: Node, assignment: Node, syntax: Syntax)
     is_plain = names.named_child_count == values.named_child_count
     chain = next((chain_of(value, syntax) for left, value in pairs if left == name and is_plain), UNKNOWN)
     return UNKNOWN if chain == LITERAL else chain
+
+
+def runner_of_block(call: Node, syntax: Syntax) -> str:
+    """Return the chain of what is `self` in the block that a call passes on, `store.run(&block)`;
+    "" if it is that of the code around the block.
+    """
+    receiver, method = call.child_by_field_name("receiver"), call.child_by_field_name("method")
+    name, of_receiver = text_of(method) if method is not None else "", "self"
+    if receiver is not None:
+        of_receiver = chain_of(receiver, syntax)
+    if name in _RUN_BLOCK:
+        return of_receiver if of_receiver[:1] not in (UNKNOWN, LITERAL) else ""
+    if name == "new" and of_receiver in ("Class", "Module"):
+        arguments = call.child_by_field_name("arguments")
+        base = arguments.named_children[0] if arguments is not None and arguments.named_children else None
+        chain = chain_of(base, syntax) if base is not None and base.type != "block_argument" else UNKNOWN
+        return chain if chain[:1] not in (UNKNOWN, LITERAL) else ""
+    return "" if name in _SAME_SELF or not name.isidentifier() else f"{of_receiver}.{name}{BLOCK_SELF}"
+
+
+def block_self(call: Node, syntax: Syntax) -> str:
+    """Return the chain of what is `self` in a call's block; "" if it is that of the code around."""
+    method = call.child_by_field_name("method")
+    name = text_of(method) if method is not None else ""
+    if not name or name in _NOT_FOLLOWED:
+        return ""
+    is_bare = call.child_by_field_name("receiver") is None
+    chain = name if is_bare else strip_call(chain_of(call, syntax))
+    if chain[:1] in (UNKNOWN, LITERAL) or chain in _UNNAMED:
+        return ""
+    return f"{chain}{BLOCK_SELF}"
+
+
+def add_runner(flags: tuple[str, ...], chain: str) -> tuple[str, ...]:
+    """Return the flags of a method with what runs its block, which are few."""
+    flag = RUNS_BLOCK + chain
+    count = sum(other.startswith(RUNS_BLOCK) for other in flags)
+    return (*flags, flag) if chain and flag not in flags and count < _RUNNERS_MAX else flags
 
 
 def _call_chain(call: Node, syntax: Syntax) -> str:

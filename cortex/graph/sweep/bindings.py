@@ -25,7 +25,16 @@ from cortex.graph.facts.expressions.scala_values import for_element_chain, patte
 from cortex.graph.facts.facts import ANY_NAME, CONSTANT, POINTER, SPACE, USING, YIELDED, Binding
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import opened_spaces
-from cortex.graph.facts.ruby import EVALUATED, LISTED, added_values, delegate_name, end_of_tests
+from cortex.graph.facts.ruby import (
+    EVALUATED,
+    LISTED,
+    add_runner,
+    added_values,
+    block_self,
+    delegate_name,
+    end_of_tests,
+    runner_of_block,
+)
 from cortex.graph.sweep import script
 from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
@@ -227,8 +236,11 @@ def bind_assigned(sweep: Sweep, setter: Node) -> None:
 
 def bind_passed_on(sweep: Sweep, call: Node) -> None:
     """Bind what a Ruby method passes to its block through another: `@disks.each(&block)`."""
+    owner = sweep.callable_around(through_blocks=True)
+    if owner is not None:
+        owner.flags = add_runner(owner.flags, runner_of_block(call, sweep.syntax))
     chain = "self" if text_of(call).startswith("instance_e") else strip_call(chain_of(call, sweep.syntax))
-    if chain[:1] not in (UNKNOWN, LITERAL) and sweep.callable_around(through_blocks=True) is not None:
+    if chain[:1] not in (UNKNOWN, LITERAL) and owner is not None:
         passed = chain if chain == "self" else chain + BLOCK_ARGUMENT
         sweep.bindings.append(Binding(YIELDED, passed, sweep.stack[-1].index, call.start_byte, 0))
 
@@ -272,6 +284,13 @@ def bind_evaluated(sweep: Sweep, block: Node) -> None:
     receiver = call.child_by_field_name("receiver") if call is not None else None
     for node in (receiver, call):
         sweep.add_binding_between(EVALUATED, chain_of(node, sweep.syntax), *block.byte_range)
+
+
+def bind_block_self(sweep: Sweep, call: Node) -> None:
+    """Bind what is `self` in the block of a call by the method that gets it: `menu do … end`."""
+    block = call.child_by_field_name("block")
+    if block is not None and (chain := block_self(call, sweep.syntax)):
+        sweep.add_binding_between(EVALUATED, chain, *block.byte_range)
 
 
 def value_of(captures: Captures, syntax: Syntax) -> str:

@@ -71,6 +71,7 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "described": bindings.bind_described,
     "listed": bindings.bind_element,
     "evaluated": bindings.bind_evaluated,
+    "run": bindings.bind_block_self,
     "template": definitions.define_templates,
     "fields": bindings.bind_tuple_fields,
     "told": bindings.bind_comment_types,

@@ -62,8 +62,11 @@ def split_generic(text: str) -> tuple[str, tuple[str, ...]]:
 def constructed_type(value: Node) -> str:
     """Return the type of a constructor call with type arguments; "" for other expressions.
 
-    Such calls are `new Box<Disk>()`, Kotlin's `Box<Disk>()`, Scala's `new Box[Disk]`.
+    Such calls are `new Box<Disk>()`, Kotlin's `Box<Disk>()`, Scala's `new Box[Disk]`; C#'s
+    `Boxes.Make<Disk>()` is none.
     """
+    if value.type == "invocation_expression":
+        return ""
     type_node = value.child_by_field_name("type") or value.child_by_field_name("function")
     if value.type == "instance_expression":
         type_node = value.named_child(0)

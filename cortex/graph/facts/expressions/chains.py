@@ -61,7 +61,7 @@ PLAIN_BYTES_MAX = 90
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
 #: ends the chain of a call's result
-_CALLED = re.compile(r"\((?:_(\d+)|\d*)\)$")
+_CALLED = re.compile(r"\((?:_(\d+)|\d*)\)(?:<[^<>]*>)?$")
 #: Kotlin's functions that return their receiver
 _SAME = frozenset({b"apply", b"also", b"takeIf", b"takeUnless", b"onEach"})
 #: nodes with a call's arguments as their named children
@@ -305,8 +305,10 @@ def last_name(member: Node, syntax: Syntax) -> Node:
 
 def _call_mark(node: Node, syntax: Syntax) -> str:
     """Return `()`, or with the number of arguments, `(_2)`, in languages with overloads."""
+    types = syntax.call_types(node) if syntax.call_types is not None else ""
+    tail = f"<{types}>" if types else ""
     if not syntax.counts:
-        return f"()<{name}>" if syntax.class_arguments and (name := _class_argument(node)) else "()"
+        return f"(){tail}"
     argument_list = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
     if (
         argument_list is not None and argument_list.type in HOLD_ARGUMENTS
@@ -319,10 +321,10 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     else:
         arguments, closures = arguments_of(node)
         count = len(arguments or ()) + closures
-    return f"(_{count})" if count else "()"
+    return f"(_{count}){tail}" if count else f"(){tail}"
 
 
-def _class_argument(call: Node) -> str:
+def class_argument(call: Node) -> str:
     """Return the class in the first argument of PHP's `make(Disk::class)`: the result may be of
     it.
     """

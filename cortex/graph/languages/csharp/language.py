@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.declared.generics import constructed_type
 from cortex.graph.facts.expressions.arguments import INTEGERS, LITERALS, REALS
-from cortex.graph.facts.expressions.chains import LITERAL, package_name
+from cortex.graph.facts.expressions.chains import LITERAL, package_name, text_of
 from cortex.graph.facts.expressions.lambda_parameters import lambda_parameter
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import ACCESSOR, MANY
@@ -19,8 +19,10 @@ from cortex.graph.languages.csharp.steps import (
     find_module,
     is_member_called,
     is_outside,
+    make_in_namespace,
     parameter_types,
     passed_to,
+    take_of_arity,
 )
 from cortex.graph.languages.defaults import read_names, with_default
 from cortex.graph.languages.steps import take_inherited_overloads, take_made_type
@@ -71,6 +73,23 @@ def literal_type(value: Node) -> str:
     return type_name or _NAMED_TYPES.get(LITERALS.get(value.type, ""), "")
 
 
+def type_arguments(call: Node) -> str:
+    """Return the type arguments of a call, `Disk,Tape` of `Make<Disk, Tape>()`; "" without any, and
+    for others than plain names.
+    """
+    callee = call.child(0)
+    if callee is not None and callee.type in _MEMBERS:
+        callee = callee.child(callee.child_count - 1)
+    if callee is not None and callee.type == "member_binding_expression":
+        callee = callee.child(callee.child_count - 1)
+    if callee is None or callee.type != "generic_name":
+        return ""
+    arguments = callee.named_children[-1].named_children
+    if not all(argument.type in _PLAIN_TYPES for argument in arguments):
+        return ""
+    return ",".join(text_of(argument) for argument in arguments)
+
+
 def parameter_type(name: Node, declared: str) -> str:
     """Return a parameter's type, with the marks of `params Disk[] disks` and of a default."""
     if name.parent is not None and name.parent.type == "parameter_list":
@@ -87,6 +106,8 @@ def read_package(node: Node, name: str, size: int) -> tuple[str, int]:
     return (name, size) if name and own_size <= size else (package_name(node), own_size)
 
 
+_MEMBERS = frozenset({"member_access_expression", "conditional_access_expression"})
+_PLAIN_TYPES = frozenset({"identifier", "predefined_type"})
 #: declarations with accessors
 _PROPERTIES = frozenset({"property_declaration", "indexer_declaration", "event_declaration"})
 
@@ -137,6 +158,7 @@ CSHARP = Language(
         value_types=(literal_type, constructed_type),
         argument=describe_argument,
         value_of_name=lambda_parameter,
+        call_types=type_arguments,
         parameter_type=parameter_type,
         extended_literals=LITERAL_CHAINS,
         read_package=read_package,
@@ -178,7 +200,9 @@ CSHARP = Language(
     function_takers=function_takers,
     holds_pairs=lambda text: "Dictionary<" in text or "SortedList<" in text,
     called_member=called_member,
-    bare_call=(take_made_type, take_inherited_overloads),
+    bare_call=(take_made_type, take_of_arity, take_inherited_overloads),
+    member_call=(make_in_namespace,),
+    called_member_values=(take_of_arity,),
     is_member_called=is_member_called,
     methods_by_name=(lambda calls, reference, refs: of_arity(calls.project, refs, reference.types),),
     extended=extended,

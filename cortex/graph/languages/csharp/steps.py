@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.facts import Definition, Parameter, Reference
-from cortex.graph.resolution.calling.calls import Calls
+from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.calling.extended_calls import ExtendedCalls
 from cortex.graph.resolution.calling.extension_index import ANY_RECEIVER, extension_home, receiver_name
 from cortex.graph.resolution.calling.extensions import ROOT_TYPES, UNKNOWN_MAX
+from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value
 from cortex.graph.resolution.project import Project, Ref
@@ -19,6 +20,7 @@ from cortex.graph.resolution.types.lambda_parameters import passed_parameter
 from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.partial_types import extensions_in_use, is_in_use
 from cortex.graph.resolution.types.plain_types import bare_csharp_type
+from cortex.terms.kinds import TYPE_KINDS
 
 #: extensions of everything enumerable
 LINQ = frozenset(
@@ -186,6 +188,33 @@ def is_member_called(calls: Calls, refs: list[Ref], reference: Reference) -> boo
         return bool(taking)
     calls.targets.narrowed = True
     return calls.targets.overloads.may_take(taking, reference)
+
+
+def make_in_namespace(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
+    """Return the edges of `new Events.Opened()` by a name space, `Events`: no type has the name."""
+    if any(value.tag != "ext" for value in (*callee.values, *callee.owners)) or "(" in callee.receiver:
+        return None
+    reference = callee.reference
+    values = calls.evaluator.evaluate(reference.chain, calls.path, reference.scope, reference.at)
+    refs = [ref for ref in calls.targets.callable_refs(values, -1) if _is_type(calls.project, ref)]
+    return calls.targets.edges_of_call(reference, refs, "import") if refs else None
+
+
+def _is_type(project: Project, ref: Ref) -> bool:
+    return project.definition(ref).kind in TYPE_KINDS
+
+
+def take_of_arity(calls: Calls, callee: Callee) -> None:
+    """Take the methods with as many type parameters as the call has type arguments."""
+    count, definition = callee.reference.types, calls.project.definition
+    if count <= 0 or len(callee.values) < 2:
+        return
+    fitting = tuple(
+        value
+        for value in callee.values
+        if value.tag == "def" and len(type_parameter_names(definition(value.ref))) == count
+    )
+    callee.values = fitting or callee.values
 
 
 def parameter_types(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.expressions.chains import ROOT_MARK
+from cortex.graph.facts.expressions.chains import ROOT_MARK, class_argument
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_php
@@ -65,7 +65,7 @@ PHP = Language(
         package=__package__,
         queries=("php",),
         imports=read_php,
-        class_arguments=True,
+        call_types=class_argument,
         phpdoc=True,
         names=frozenset({"name", "variable_name", "relative_scope", "qualified_name", "namespace_name"}),
         members={

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from cortex.graph.facts.expressions.chains import split_chain, strip_call
-from cortex.graph.facts.facts import Binding, Reference
-from cortex.graph.facts.ruby import EVALUATED
-from cortex.graph.languages.defaults import read_names
+from cortex.graph.facts.expressions.chains import split_chain
+from cortex.graph.facts.facts import Reference
+from cortex.graph.languages.ruby.blocks import METHODS
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
@@ -34,14 +33,10 @@ _OF_OBJECTS = frozenset(
 _CONVERSIONS = frozenset(
     "Array BigDecimal Complex Float Hash Integer JSON Pathname Rational String URI".split()
 )
-#: methods that run their block with their receiver as `self`
-_EVALUATE = ("instance_eval", "instance_exec")
 #: makes an instance without a constructor
 ALLOCATE = "allocate"
 #: ends the name of a variable that holds a class
 _CLASS_NAME = re.compile(r"(?:class|klass|base|type|mod|module|[A-Z]\w*)\b[?!()]*$")
-#: methods of the library
-METHODS = read_names(__package__, "methods")
 #: types of Ruby itself, in lower case: a variable of that name has no type of the project
 _CORE_TYPES = frozenset(
     "string hash array integer float symbol time date datetime set class proc method range regexp file io "
@@ -93,8 +88,6 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     reader (`attr_reader`).
     """
     name, evaluator = callee.name, calls.evaluator
-    if not callee.values and (of_block := _methods_of_block(calls, callee)):
-        return calls.targets.edges_of_call(callee.reference, of_block, "receiver")
     around = evaluator.owners.type_around(calls.path, callee.reference.scope)
     if around and evaluator.scopes.is_in_group(calls.path, around[1], callee.reference.at):
         around = None
@@ -122,31 +115,6 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
             and (is_module or _is_unowned(calls.project, evaluator.owners.of(*ref)))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
-
-
-def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
-    """Return the methods of what may be `self` in the blocks around a call: `Menu.new do … end`."""
-    reference, evaluator, own_method = callee.reference, calls.evaluator, -1
-    for place in reversed(calls.project.index(calls.path).places(reference.scope, EVALUATED)):
-        if not isinstance(place, Binding) or not place.at <= reference.at < place.until:
-            continue
-        around = calls.path, place.scope, place.at
-        receiver, name = split_chain(strip_call(place.value))
-        if name in _EVALUATE and any(
-            evaluator.member(owner.ref, name)
-            for owner in evaluator.evaluate(receiver, *around)
-            if owner.at >= 0
-        ):
-            own_method = place.at  # what it does with the block is unknown
-        if own_method == place.at:
-            continue
-        for value in evaluator.evaluate(place.value, *around):
-            if value.tag in ("inst", "def") and calls.project.definition(value.ref).has_members:
-                static = value.tag == "def"
-                members = evaluator.member_of_kind(value.ref, callee.name, static=static)
-                if refs := calls.targets.callable_refs(members, reference.arguments):
-                    return refs
-    return []
 
 
 def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:

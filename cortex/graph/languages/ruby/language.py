@@ -7,7 +7,9 @@ from cortex.graph.facts.facts import YIELDED, Binding
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
 from cortex.graph.facts.ruby import (
+    BLOCK_SELF,
     COMPUTED,
+    EVALUATED,
     FIRST_OF_TWO,
     LISTED,
     SECOND_OF_TWO,
@@ -19,9 +21,9 @@ from cortex.graph.facts.ruby import (
     result_of_operator,
     value_of_case,
 )
+from cortex.graph.languages.ruby.blocks import METHODS, Blocks, call_in_block
 from cortex.graph.languages.ruby.calls import (
     ALLOCATE,
-    METHODS,
     call_added,
     call_in_body,
     call_mixin,
@@ -95,6 +97,8 @@ def _passed_to(
     if link == LISTED:
         depth = value.depth + 1
         return (value._replace(tag="list", depth=depth),) if value.tag in ("inst", "list") else ()
+    if link == BLOCK_SELF:
+        return evaluator.helper(Blocks).runners(value, owners)
     if value.tag != "def":
         lists = (owner for owner in owners if owner.tag == "list" and link != FIRST_OF_TWO)
         return merge_values(evaluator.results.element(owner) for owner in lists)
@@ -157,10 +161,12 @@ RUBY = Language(
         twins=True,
         library_methods=METHODS,
         included_hook="included",
+        block_self=EVALUATED,
         self_names=frozenset({"self"}),
         implicit_self=True,
         shared="project",
         file_fields=True,
+        fields_beside_methods=True,
         renamed_calls=frozenset({"new"}),
     ),
     syntax=Syntax(
@@ -215,5 +221,5 @@ RUBY = Language(
     called_member_values=(call_added, call_of_each),
     methods_by_name=(of_named_receiver,),
     common_methods=of_namesake,
-    bare_call=(call_constant, no_class, call_mixin),
+    bare_call=(call_constant, call_in_block, no_class, call_mixin),
 )

@@ -51,6 +51,7 @@
 (_ left: (element_reference object: [(instance_variable) (identifier)] @listed) right: (_))
 (call receiver: [(constant) (scope_resolution)] block: (_ !parameters) @evaluated)
 (call receiver: (_) method: (identifier) @_eval block: (_ !parameters) @evaluated (#any-of? @_eval "instance_eval" "instance_exec"))
+(call method: (identifier) block: (_ !parameters)) @run
 (_ left: (call receiver: (self)) @assigned right: (_))
 (_ condition: (call receiver: [(identifier) (instance_variable)] @narrow method: (identifier) @_is_a arguments: (argument_list . [(constant) (scope_resolution)] @narrow.type .)) consequence: (_) @narrow.block (#any-of? @_is_a "is_a?" "kind_of?" "instance_of?"))
 (case value: [(identifier) (instance_variable)] @narrow (when . pattern: (pattern [(constant) (scope_resolution)] @narrow.type) . body: (_) @narrow.block))

@@ -195,10 +195,12 @@ class Evaluator(Remembering):
         self, callees: tuple[Value, ...], class_mark: str, path: str, scope: int
     ) -> tuple[Value, ...]:
         """Return an instance of the class in the first argument of PHP's call, `<Disk>`, if the
-        function makes such instances.
+        function makes such instances; the result of C#'s call with type arguments.
         """
         if class_mark[:1] != "<":
             return ()
+        if self.project.rules(path).type_arguments:
+            return self.generics.result_with(callees, class_mark[1:-1].split(","), (path, scope))
         flags = (self.project.definition(callee.ref).flags for callee in callees if callee.tag == "def")
         return (
             self.declared(class_mark[1:-1], path, scope)

@@ -74,6 +74,8 @@ class Stages:
         meanings = self._this.get(scope)
         if meanings is None:
             index = self._index
-            has = index.rules.blocks and index.may_bind(THIS) and index.places(scope, THIS)
-            meanings = self._this[scope] = (index.meanings(scope, THIS),) if has else ()
+            has_this = index.rules.blocks and index.may_bind(THIS)
+            name = THIS if has_this else index.rules.block_self
+            has = name and index.places(scope, name)
+            meanings = self._this[scope] = (index.meanings(scope, name),) if has else ()
         return meanings

@@ -8,13 +8,13 @@ from the bases that lead there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.declared.types import CONTAINERS, WRAPPERS, alternatives
 from cortex.graph.facts.facts import Definition
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Remembering, Value
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Remembering, Value, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.supertypes import Supertypes
@@ -100,10 +100,12 @@ class Generics(Remembering):
         """
         if value.tag != "def":
             return ()
+        definition = self._project.definition(value.ref)
+        if "extension" in definition.flags and _returns_receiver(definition):
+            return tuple(owner for owner in owners if owner.tag in ("inst", "ext", "list", "map"))
         free = self._free_in(value.ref)
         if not free:
             return ()
-        definition = self._project.definition(value.ref)
         holder = (value.path, definition.parent)
         values: dict[Value, None] = {}
         for owner in self._owners(owners, holder, *place):
@@ -113,6 +115,29 @@ class Generics(Remembering):
                     self._values.declared(definition.returns[1:], *value.ref, type_arguments)
                 )
         return tuple(values)
+
+    def result_with(
+        self, callees: Sequence[Value], arguments: Sequence[str], place: tuple[str, int]
+    ) -> tuple[Value, ...]:
+        """Return the results of methods which mention their own type parameters, of a call with
+        type arguments: `Make<Disk>()`. () if a method of another kind may be called.
+        """
+        results = list[tuple[Value, ...]]()
+        for callee in callees:
+            if callee.tag != "def":
+                return ()
+            definition = self._project.definition(callee.ref)
+            names = type_parameter_names(definition)
+            if len(names) != len(arguments) or definition.kind in TYPE_KINDS:
+                continue
+            if set(_WORD.findall(definition.returns)).isdisjoint(names):
+                return ()
+            of_names = {
+                name: self._values.declared(argument, *place)
+                for name, argument in zip(names, arguments, strict=True)
+            }
+            results.append(self._values.declared(definition.returns[1:], *callee.ref, of_names))
+        return merge_values(results)
 
     def of_call(self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]) -> TypeArguments:
         """Return the type arguments of the type around a called function."""
@@ -286,3 +311,10 @@ def _cut_deep(values: tuple[Value, ...], depth: int = 1) -> tuple[Value, ...]:
         value._replace(type_arguments=tuple(_cut_deep(group, depth + 1) for group in value.type_arguments))
         for value in values
     )
+
+
+def _returns_receiver(definition: Definition) -> bool:
+    """Return True for C#'s `T Received<T>(this T disk)`."""
+    returned = definition.returns[1:].strip().rstrip("?")
+    first = definition.parameters[0].type.strip().rstrip("?") if definition.parameters else ""
+    return bool(returned) and returned == first and returned in type_parameter_names(definition)

@@ -24,7 +24,7 @@ from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMI
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: ends a chain with a call
-_CALL = re.compile(r"\(_?(\d*)\)$")
+_CALL = re.compile(r"\(_?(\d*)\)(?:<[^<>]*>)?$")
 #: assignments that are followed to find a type
 FOLLOWED_MAX = 3
 #: supertypes of a string
@@ -264,7 +264,8 @@ class Overloads:
         if actual == "anonymous":
             return 0.5 if free else None
         if actual[:2] == "fn" and actual[2:].isdigit():
-            return self._fit_of_function(wanted)
+            # `x => x > 3` has no type of its own, unlike `() => 3`.
+            return None if wanted == "Object" and actual != "fn0" else self._fit_of_function(wanted)
         if wanted[:2] == "fn" and wanted[2:].isdigit():
             return (
                 None
@@ -370,6 +371,8 @@ class Overloads:
             container = self._type_of(chain[:-2], scope, at, depth + 1)
             return container[:-2] if container.endswith("[]") else ""
         if called := _CALL.search(chain):
+            if chain[-1] == ">" and (instance := self._instance_type(chain, scope, at)):
+                return instance
             callee = chain[: called.start()]
             values = self.evaluator.evaluate(callee, self.path, scope, at)
             methods = [self.project.definition(value.ref) for value in values if value.tag == "def"]
