@@ -39,10 +39,10 @@ def draw(root: Path, count: int) -> list[tuple[str, int, str]]:
             continue
         for number, line in enumerate((root / path).read_text(errors="replace").split("\n"), 1):
             if not line.lstrip().startswith(_COMMENT):
-                found = (match[1] or match[2] for match in _TEXT.finditer(line))
+                inside = (match[1] or match[2] for match in _TEXT.finditer(line))
                 texts += [
                     (path, number, t)
-                    for t in found
+                    for t in inside
                     if t.isprintable() and len(re.findall(r"\w\w+", t)) >= _WORDS_MIN
                 ]
     return random.Random(7).sample(sorted(texts), min(count, len(texts)))

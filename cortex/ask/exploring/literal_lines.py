@@ -6,6 +6,7 @@ By single words such a line seldom wins: other functions have them in their name
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
