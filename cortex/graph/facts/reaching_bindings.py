@@ -49,7 +49,7 @@ class Meanings:
         self._spans = [_span(site, definitions) for site in places]
         self._since = [definitions[site].since if isinstance(site, int) else 0 for site in places]
         self._only = ReachingSites(0, tuple(places)) if len(places) == 1 else None  # the usual case
-        #: (begin, end, number) of bindings and imports, which may be thousands; numbers of definitions
+        #: (begin, end, number) of bindings and imports, maybe thousands; numbers of definitions
         self._bound = [(*span[:2], n) for n, span in enumerate(self._spans) if not isinstance(span[2], int)]
         self._defined = [n for n, span in enumerate(self._spans) if isinstance(span[2], int)]
         self._marks: list[int] = []

@@ -68,7 +68,7 @@ class Blocks:
         return self.runners(Value("def", *refs[0]), ()) if len(refs) == 1 else ()
 
     def self_in(self, path: str, scope: int) -> tuple[Value, ...]:
-        """Return what is `self` in a scope: the type in its body, else one of a method's; () outside."""
+        """Return what is `self` in a scope, a type in its body; () outside of types."""
         definitions = self._project.index(path).facts.definitions
         while scope >= 0:
             if definitions[scope].kind in TYPE_KINDS:
