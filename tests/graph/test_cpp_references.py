@@ -68,6 +68,20 @@ CASES = {
             **{line: {"shop.Disk.size", "shop.Disk.size~2"} for line in range(31, 39)},
         },
     ),
+    "constant objects in conversions, and copies in lambdas behind a call on the variable": (
+        {
+            "a.cpp": (
+                "struct Disk {\n  int size() { return 1; }\n  int size() const { return 2; }\n  operator bool() const { return size(); }\n"
+                "  operator int *() const { return size(); }\n  operator long() { return size(); }\n};\nvoid run() {\n  Disk disk;\n"
+                "  disk.size();\n  auto copied = [disk] { disk.size(); };\n  auto same = [&disk] { disk.size(); };\n  auto all = [=] { disk.size(); };\n}\n"
+            )
+        },
+        {
+            **{line: {"Disk.size~2"} for line in (4, 5)},
+            **{line: {"Disk.size"} for line in (6, 10, 12)},
+            **{line: {"Disk.size", "Disk.size~2"} for line in (11, 13)},
+        },
+    ),
     "declarations of methods for constant objects": (
         {
             "disk.hpp": "struct Disk {\n  int size();\n  int size() const;\n  int free() const;\n  void fill();\n};\n",

@@ -254,3 +254,16 @@ def test_macros_that_a_file_defines_to_annotate_go() -> None:
         "      explicit const     Disk(KIND n)        ; //        ",
         "EMPTY NOTHROWS x; LONG CALL(1) y;",
     ]
+
+
+def test_words_of_the_language_that_a_file_defines_stay() -> None:
+    defined = "#define noexcept throw()\n#define constexpr const\n#define inline __inline\n"
+    used = "void f() noexcept(false);\nint g() { if constexpr (true) { f(); } }\ninline int h();\n"
+    assert macros.unmark(defined + used) == defined + used
+
+
+def test_text_that_macros_open_is_bounded() -> None:
+    defined = "#define A0 namespace a {\n" + "".join(f"#define A{n + 1} A{n} A{n}\n" for n in range(7))
+    assert (
+        len(macros.unmark(defined + "A7\n" * 20_000)) < macros.SPACES_MAX * macros.SPACE_CHARS_MAX + 100_000
+    )

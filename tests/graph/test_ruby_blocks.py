@@ -106,6 +106,35 @@ CASES = {
         ),
         {13: "a:Page.open", 14: "a:Page.title", 16: "a:Page.inherit", 17: "a:Page.title"},
     ),
+    "a method that a block's own object, an heir, or an outer block's object has": (
+        (
+            "module Menu\n  def page(&block)\n    run(&block)\n  end\n  def run(&block)\n    instance_eval(&block)\n  end\n"
+            "  def title(text)\n  end\nend\nclass Page\n  extend Menu\n  include Menu\n  def self.title(text)\n  end\n  def title(text)\n  end\n"
+            "  page do\n    title 'a'\n  end\n  def show\n    page do\n      title 'b'\n    end\n    Book.new do\n      page do\n"
+            "        title 'c'\n      end\n    end\n  end\nend\n"
+            "class Book\n  def initialize(&block)\n    instance_eval(&block)\n  end\n"
+            "  def page(&block)\n    Leaf.new.instance_eval(&block)\n  end\nend\nclass Leaf\n  def title(text)\n  end\nend\n"
+        ),
+        {
+            3: "a:Menu.run",
+            18: "a:Menu.page",
+            19: "a:Page.title",
+            22: "a:Menu.page",
+            23: "a:Page.title~2",
+            25: "a:Book",
+            26: "a:Book.page",
+            27: "a:Leaf.title",
+            37: "a:Leaf",
+        },
+    ),
+    "a method that only calls the block, though another of its name evaluates it": (
+        (
+            "class Form\n  def fill(&block)\n    wrap(&block)\n  end\n  def wrap(&block)\n    block.call\n  end\nend\n"
+            "class Field\n  def wrap(&block)\n    instance_eval(&block)\n  end\n  def title(text)\n  end\nend\n"
+            "class Page < Form\n  def title(text)\n  end\n  def show\n    fill do\n      title 'a'\n    end\n  end\nend\n"
+        ),
+        {3: "a:Form.wrap", 20: "a:Form.fill", 21: "a:Page.title"},
+    ),
     "methods that pass their block to each other": (
         (
             "class Page\n  def self.one(&block)\n    two(&block)\n  end\n  def self.two(&block)\n    one(&block)\n  end\n"

@@ -33,12 +33,25 @@ _NOWHERE = ReachingSites(-1, ())
 class Meanings:
     """The sites of one name in one scope, in the order of FileIndex.places. Never changed."""
 
-    __slots__ = ("_around", "_by_stretch", "_marks", "_numbers", "_only", "_since", "_spans")
+    __slots__ = (
+        "_around",
+        "_bound",
+        "_by_stretch",
+        "_defined",
+        "_marks",
+        "_numbers",
+        "_only",
+        "_since",
+        "_spans",
+    )
 
     def __init__(self, places: Sequence[BindingSite], definitions: Sequence[Definition]) -> None:
         self._spans = [_span(site, definitions) for site in places]
         self._since = [definitions[site].since if isinstance(site, int) else 0 for site in places]
         self._only = ReachingSites(0, tuple(places)) if len(places) == 1 else None  # the usual case
+        #: (begin, end, number) of bindings and imports, maybe thousands; numbers of definitions
+        self._bound = [(*span[:2], n) for n, span in enumerate(self._spans) if not isinstance(span[2], int)]
+        self._defined = [n for n, span in enumerate(self._spans) if isinstance(span[2], int)]
         self._marks: list[int] = []
         if self._only is None:
             marks = {begin for begin, _, _ in self._spans} | {until for _, until, _ in self._spans}
@@ -61,11 +74,12 @@ class Meanings:
         return sites
 
     def _sites_at(self, at: int) -> ReachingSites:
-        order: list[tuple[int, int]] = []
-        for number, (begin, until, site) in enumerate(self._spans):
+        order = [(begin, number) for begin, until, number in self._bound if begin <= at < until]
+        for number in self._defined:
+            begin, until, _ = self._spans[number]
             if begin <= at < until:
                 order.append((begin, number))
-            elif isinstance(site, int) and self._since[number] <= at < until:
+            elif self._since[number] <= at < until:
                 # valid before its place, with the least rank in its scope
                 order.append((self._since[number] or -1, number))
         if at >= ANYWHERE and not order:

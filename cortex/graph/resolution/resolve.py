@@ -160,6 +160,8 @@ class _Resolver:
             if not self._may_lead(reference):
                 continue
             name, stage = self.stages.at(reference.scope, reference.chain, reference.at)
+            if binds:  # copies of variables are constant
+                stage = (*stage, self.index.meanings(reference.scope, CONSTANT).at(reference.at).number)
             key = (
                 reference.kind,
                 reference.chain,
@@ -176,8 +178,6 @@ class _Resolver:
                     for chain in map(strip_name, reference.passed)
                     if chain[:1] != ":"
                 ]
-                if binds:  # copies of variables are constant
-                    stages.append((self.index.meanings(reference.scope, CONSTANT).at(reference.at).number,))
                 passed = (key, reference.passed, *stages)
                 answer = answers.get(passed)
             if answer is None:

@@ -93,6 +93,8 @@ _SPACES = re.compile(
 #: in the text of such a macro: a name space, a comment, or the name of another; characters of it
 _OTHER_SPACE = re.compile(rf"{_SPACE}|{_PAUSE}|([A-Z]\w*+)")
 SPACE_CHARS_MAX = 4000
+#: uses of such macros in a file
+SPACES_MAX = 500
 #: what stands for a macro before the block of a name space, `SHOP_NAMESPACE {`; its names
 _UNNAMED_SPACE = "namespace"
 _OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
@@ -106,6 +108,8 @@ _ANNOTATES = re.compile(
     r"|__attribute__\s*\(\((?:[^()\n]|\([^()\n]*\))*\)\)|__declspec\([^()\n]*\)|\[\[[^\]\n]*\]\])\s*)*(?://[^\n]*|/\*[^\n]*\*/\s*)?"
 )
 _KEPT_VALUES = frozenset({"const", "constexpr", "inline", "noexcept"})
+#: words that stay if a file defines them: `noexcept(false)`, `if constexpr (…)`
+_KEYWORDS = _KEPT_VALUES | {"consteval", "override", "final"}
 #: a line of a directive, with its continuations
 _DIRECTIVE_LINE = r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+"
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
@@ -249,7 +253,7 @@ def unmark(text: str) -> str:
         text = _STRUCT.sub(partial(_open_struct, {}), text)
     if "namespace" in text and (spaces := _space_macros(text)):
         pattern = rf"(?m)(?<!\\\n)^[ \t]*({'|'.join(spaces)})[ \t]*$"
-        text = re.sub(pattern, lambda match: spaces[match[1]], text)
+        text = re.sub(pattern, lambda match: spaces[match[1]], text, count=SPACES_MAX)
     if "_NAMESPACE" in text or "NAMESPACE_" in text:
         text = _NAMED_SPACE.sub(_open_space, text)
     parts: list[str] = []
@@ -271,7 +275,7 @@ def _annotations(text: str) -> dict[str, str]:
     return {
         name: next((v for v in written if v in _KEPT_VALUES and len(v) <= len(name)), "").ljust(len(name))
         for name, written in values.items()
-        if any(written) and all(map(_ANNOTATES.fullmatch, written))
+        if name not in _KEYWORDS and any(written) and all(map(_ANNOTATES.fullmatch, written))
     }
 
 

@@ -19,6 +19,7 @@ from cortex.graph.facts.facts import (
     Parameter,
     Reference,
 )
+from cortex.graph.facts.reaching_bindings import BindingSite
 from cortex.graph.languages.c.steps import parameter_types
 from cortex.graph.resolution.project import Ref
 from cortex.graph.resolution.types.arity import is_many, type_parameter_names
@@ -188,8 +189,9 @@ def _kind_of(overloads: Overloads, argument: str, reference: Reference) -> str:
 def _kind_of_name(overloads: Overloads, name: str, reference: Reference) -> str:
     """Return the kind of a parameter or local variable; "" for other names."""
     definitions, scope = overloads.index.facts.definitions, reference.scope
+    copies: list[BindingSite] = []
     while True:
-        copies = overloads.index.meanings(scope, CONSTANT).at(reference.at).places
+        copies += overloads.index.meanings(scope, CONSTANT).at(reference.at).places
         for parameter in definitions[scope].parameters if scope >= 0 else ():
             if parameter.name == name:
                 is_variable = parameter.type.removesuffix(DEFAULT)[-1:] == "&" and not copies

@@ -57,6 +57,8 @@ _OTHER_BRANCHES = frozenset({"preproc_else", "preproc_elif", "preproc_elifdef"})
 _BRANCHES = _OTHER_BRANCHES | {"preproc_if", "preproc_ifdef"}
 CONDITION_MAX, BRANCHES_MAX = 80, 8
 _TEXTS = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
+#: the second is that of `operator bool() const`
+_FUNCTIONS = frozenset({"function_declarator", "abstract_function_declarator"})
 _ALIASES = frozenset({"alias_declaration", "type_definition"})
 _WITH_RESULTS = frozenset({"function_definition", "field_declaration", "declaration"})
 #: follows a function's parameters where it takes further arguments
@@ -81,7 +83,7 @@ def _is_constant(node: Node) -> bool:
         holder = node.child_by_field_name("type") if node.type == "alias_declaration" else node
     else:
         holder = node.child_by_field_name("declarator") if node.type in _WITH_RESULTS else None
-        while holder is not None and holder.type != "function_declarator":
+        while holder is not None and holder.type not in _FUNCTIONS:
             inner = (child for child in holder.named_children if child.type.endswith("declarator"))
             holder = holder.child_by_field_name("declarator") or next(inner, None)
     if holder is None:

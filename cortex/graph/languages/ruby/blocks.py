@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cortex.graph.facts.expressions.chains import split_chain, strip_call
-from cortex.graph.facts.facts import Binding
+from cortex.graph.facts.facts import Binding, Reference
 from cortex.graph.facts.ruby import BLOCK_SELF, EVALUATED, RUNS_BLOCK
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Callee, Calls
@@ -49,7 +49,9 @@ class Blocks:
         if not chains or method.ref in self._open:
             return ()
         self._open.add(method.ref)
-        receivers = owners or self._instances(method.ref)
+        # A bare name is its own owner.
+        receivers = tuple(owner for owner in owners if owner.ref != method.ref)
+        receivers = receivers or self._instances(method.ref)
         values = merge_values([self._of_chain(chain, method.ref, receivers) for chain in chains])
         self._open.discard(method.ref)
         return values
@@ -65,6 +67,17 @@ class Blocks:
         ]
         return self.runners(Value("def", *refs[0]), ()) if len(refs) == 1 else ()
 
+    def self_in(self, path: str, scope: int) -> tuple[Value, ...]:
+        """Return what is `self` in a scope, a type in its body; () outside of types."""
+        definitions = self._project.index(path).facts.definitions
+        while scope >= 0:
+            if definitions[scope].kind in TYPE_KINDS:
+                return (Value("def", path, scope),)
+            if definitions[scope].kind == "method":
+                return self._instances((path, scope))
+            scope = definitions[scope].parent
+        return ()
+
     def _instances(self, ref: Ref) -> tuple[Value, ...]:
         owner = self._evaluator.owners.of(*ref)
         if owner is None:
@@ -76,20 +89,35 @@ class Blocks:
             return receivers
         if not chain.endswith(BLOCK_SELF):
             return self._evaluator.evaluate(chain, *ref)
-        receiver, name = split_chain(chain.removesuffix(BLOCK_SELF))
-        if receiver == "self":
-            values = [self._passed_on(owner, name) for owner in receivers]
-        else:
-            values = [self._evaluator.evaluate(chain, *ref)]
-        return merge_values(values) or self.of_name(name)
+        return self.of_call(chain, receivers, ref)
 
-    def _passed_on(self, owner: Value, name: str) -> tuple[Value, ...]:
+    def of_call(
+        self, chain: str, owners: tuple[Value, ...], place: tuple[str, int] | tuple[str, int, int]
+    ) -> tuple[Value, ...]:
+        """Return what is `self` in the block of a call, `store.run(^s)`, where `owners` are `self`;
+        by the name of its method if nothing else tells that.
+        """
+        callee = chain.removesuffix(BLOCK_SELF)
+        receiver, name = split_chain(callee)
+        if receiver in ("", "self") and (values := self._on_self(owners, name)) is not None:
+            return values
+        if values := self._evaluator.evaluate(chain, *place):
+            return values
+        return () if self._evaluator.evaluate(callee, *place) else self.of_name(name)
+
+    def _on_self(self, owners: tuple[Value, ...], name: str) -> tuple[Value, ...] | None:
+        """Return what is `self` in the block of a method that `owners` call on themselves; None if
+        they have none of that name.
+        """
+        owners = tuple(owner for owner in owners if owner.tag in ("inst", "def"))
         if name == "new":
-            return self.runners(owner, ()) if owner.tag == "def" else ()
-        if owner.tag not in ("inst", "def"):
-            return ()
-        members = self._evaluator.member_of_kind(owner.ref, name, static=owner.tag == "def")
-        return merge_values(self.runners(member, (owner,)) for member in members)
+            return merge_values(self.runners(owner, ()) for owner in owners if owner.tag == "def") or None
+        members = [
+            (member, owner)
+            for owner in owners
+            for member in self._evaluator.member_of_kind(owner.ref, name, static=owner.tag == "def")
+        ]
+        return merge_values(self.runners(member, (owner,)) for member, owner in members) if members else None
 
 
 def call_in_block(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
@@ -105,17 +133,14 @@ def call_in_block(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
     """Return the methods of what is `self` in the blocks around a call: `Menu.new do … end`."""
     reference, evaluator, own_method = callee.reference, calls.evaluator, -1
-    for place in reversed(calls.project.index(calls.path).places(reference.scope, EVALUATED)):
-        if not isinstance(place, Binding) or not place.at <= reference.at < place.until:
-            continue
-        around = calls.path, place.scope, place.at
+    for place, values in reversed(_blocks_around(calls, reference)):
         if place.value.endswith(BLOCK_SELF):
-            values = _selves(evaluator, place.value, around)
             if refs := _members(calls, values, callee):
                 return refs
             if values:  # `self` is known
                 return []
             continue
+        around = calls.path, place.scope, place.at
         receiver, name = split_chain(strip_call(place.value))
         if name in _EVALUATE and any(
             evaluator.member(owner.ref, name)
@@ -130,18 +155,24 @@ def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
     return []
 
 
-def _selves(evaluator: Evaluator, chain: str, place: tuple[str, int, int]) -> tuple[Value, ...]:
-    """Return what is `self` in the block of a call; by the name of its method if nothing else tells
-    that.
+def _blocks_around(calls: Calls, reference: Reference) -> list[tuple[Binding, tuple[Value, ...]]]:
+    """Return the blocks around a call, from the outermost, with what is `self` by their methods: a
+    method that is called in an outer block is one of its `self`.
     """
-    if values := evaluator.evaluate(chain, *place):
-        return values
-    name = split_chain(chain.removesuffix(BLOCK_SELF))[1]
-    return (
-        ()
-        if evaluator.evaluate(chain.removesuffix(BLOCK_SELF), *place)
-        else evaluator.helper(Blocks).of_name(name)
-    )
+    evaluator, blocks = calls.evaluator, list[tuple[Binding, tuple[Value, ...]]]()
+    owners: tuple[Value, ...] = ()
+    meanings = calls.project.index(calls.path).meanings(reference.scope, EVALUATED)
+    for place in meanings.at(reference.at).places:
+        if not isinstance(place, Binding):
+            continue
+        values: tuple[Value, ...] = ()
+        if place.value.endswith(BLOCK_SELF):
+            around = calls.path, place.scope, place.at
+            helper = evaluator.helper(Blocks)
+            values = helper.of_call(place.value, owners or helper.self_in(*around[:2]), around)
+        owners = values or owners
+        blocks.append((place, values))
+    return blocks
 
 
 def _members(calls: Calls, owners: Sequence[Value], callee: Callee) -> list[Ref]:
