@@ -96,6 +96,12 @@ def test_of_a_message_in_code_and_in_its_test_the_code_comes_first(shop):
     assert places(answer) == [("shop/plan.py", 4), ("tests/test_raised.py", 2)]
 
 
+def test_lines_that_do_not_fit_are_counted_without_an_offset_that_a_search_has_not(shop):
+    answer = asyncio.run(answer_with_code(shop.context(), Search(MESSAGE, max_tokens=60)))
+    assert "lines with this text: 2" in (text := render("cortex_search", answer))
+    assert "offset" not in text
+
+
 def test_a_message_in_a_table_of_texts_is_found(shop):
     assert places(ask(shop, "the cache of the depot is older than a day")) == [("shop/texts.json", 1)]
 
