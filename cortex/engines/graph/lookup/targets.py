@@ -388,7 +388,8 @@ class Targets:
 
     def _in_package(self, numbers: list[int], parts: list[str]) -> list[int]:
         """`numbers` without those whose file alone has the name of the package that `parts` begin
-        with, in a language where folders are packages: Go's `backend.Backend`. A `main` may be in any.
+        with, in a language where folders are packages: Go's `backend.Backend`. A `main` may be in
+        any.
         """
         graph = self._graph
 
