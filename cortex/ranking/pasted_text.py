@@ -35,8 +35,9 @@ HEAD_CHARS, TAIL_CHARS, LINE_CHARS_MAX = 24_000, 8_000, 600
 PROSE_WORDS_MAX = 40
 #: places, names, messages and quoted texts that are used, at most
 PLACES_MAX, NAMES_MAX, MESSAGES_MAX, QUOTES_MAX = 12, 6, 3, 4
-#: words of a question that may be a literal of the code as a whole
-LITERAL_WORDS_MAX = 24
+#: words of a question that may be a literal of the code as a whole: three name a subject, "sort by
+#: kind", unless "Error:" precedes them
+LITERAL_WORDS_MIN, LITERAL_WORDS_MAX = 4, 24
 #: score of a cited file by its rank: the first ones; any later one
 _CITED, _CITED_LATER = (1.0, 0.6, 0.45, 0.4, 0.35), 0.3
 #: score of the first name's definition, as a share of a query for the name alone; and most chunks
@@ -122,7 +123,7 @@ def literal_texts(question: str) -> list[str]:
     """
     text = _bound_length(question)
     messages = _error_messages(text)[:MESSAGES_MAX]
-    if "\n" not in text.strip() and len(tokens.words(text)) <= LITERAL_WORDS_MAX:
+    if "\n" not in text.strip() and LITERAL_WORDS_MIN <= len(tokens.words(text)) <= LITERAL_WORDS_MAX:
         messages.append(text)
     messages = [_BEFORE_MESSAGE.sub("", message, count=1) for message in messages]
     return list(dict.fromkeys((*_quoted_texts(text)[:QUOTES_MAX], *messages)))

@@ -38,6 +38,7 @@ def resume(plan):
     assert start(1) == "the plan of a stale dependency is refused"
 """,
     "tests/test_raised.py": f'def test_message():\n    assert raised() == "{MESSAGE}"\n',
+    "tests/test_opened.py": 'def test_it():\n    assert told() == "the dependency lock file is open"\n',
     "CHANGELOG.md": f"# Changes\n\n* {MESSAGE}: no longer raised twice\n* Parcels of the depot are weighed twice\n",
 }
 
@@ -96,6 +97,18 @@ def test_of_a_message_in_code_and_in_its_test_the_code_comes_first(shop):
     assert places(answer) == [("shop/plan.py", 4), ("tests/test_raised.py", 2)]
 
 
+def test_lines_that_do_not_fit_are_counted_without_an_offset_that_a_search_has_not(shop):
+    answer = asyncio.run(answer_with_code(shop.context(), Search(MESSAGE, max_tokens=60)))
+    assert "lines with this text: 2" in (text := render("cortex_search", answer))
+    assert "offset" not in text
+
+
+def test_a_text_that_tests_alone_hold_is_listed_below_the_code(shop):
+    answer = ask(shop, "the dependency lock file is open")
+    assert places(answer) == [("tests/test_opened.py", 2)]
+    assert answer["map"][0]["name"] == "open_dependency_lock_file"
+
+
 def test_a_message_in_a_table_of_texts_is_found(shop):
     assert places(ask(shop, "the cache of the depot is older than a day")) == [("shop/texts.json", 1)]
 
@@ -121,7 +134,8 @@ def test_other_questions_have_no_such_lines(shop, query):
         ('who prints "no such file" here?', ["no such file", 'who prints "no such file" here?']),
         ("it fails\nValueError: bad value in row", ["bad value in row"]),
         ("one two three " * 9, []),
-        ("", [""]),
+        ("sort by kind", []),  # a subject
+        ("", []),
     ],
 )
 def test_the_texts_of_a_question(question, texts):

@@ -51,6 +51,18 @@ def test_in_go_the_folder_before_a_name_is_its_package_and_not_a_file(config):
     assert hits.ambiguous
 
 
+def test_the_package_of_a_go_name_may_have_capitals_and_a_main_is_in_any_folder(config):
+    text = "package {}\n\nfunc New() {{}}\n"
+    files = {f"cmd/{name}/main.go": text.format("main") for name in ("main", "one", "two")}
+    files |= {path: text.format("x") for path in ("backend/backend.go", "local/backend.go")}
+    files["p/backend.py"] = "def New(): ...\n"
+    worker = serve_files(config, files)
+    hits, _ = ask(worker, "callers", "main.New")
+    assert list(hits.candidates) == ["cmd/main/main:New", "cmd/one/main:New", "cmd/two/main:New"]
+    hits, _ = ask(worker, "callers", "Backend.New")
+    assert list(hits.candidates) == ["backend/backend:New", "p/backend:New"]
+
+
 def test_the_nearest_names_of_an_unknown_one_are_like_it(config):
     text = "def go_string(): ...\n\n\ndef inspecting(): ...\n\n\ndef absolute_address(): ...\n"
     worker = serve_files(config, {"a.py": text})

@@ -178,6 +178,49 @@ fun f() {
 """,
         {"Disk.invoke"},
     ),
+    "an inherited function that takes them goes before one outside": (
+        """package shop
+open class Drive {
+  fun put(a: Int, b: Int) {}
+}
+fun put(a: Int, b: Int) {}
+class Disk : Drive() {
+  fun put(a: Int) {}
+  fun f() {
+    put(1, 2)
+  }
+}
+""",
+        {"Drive.put"},
+    ),
+    "a variable of a type of functions is called": (
+        """package shop
+import flows.Listener
+typealias Handler = (Int) -> Unit
+fun handler(x: Int) {}
+fun listener(x: Int) {}
+fun f(handler: Handler, listener: Listener) {
+  handler(1)
+  listener(1)
+}
+""",
+        set(),
+    ),
+    "a test is called by its name": (
+        """package shop
+open class Tests {
+  @Test
+  open fun works() {}
+}
+class More : Tests() {
+  @Test
+  override fun works() {
+    super.works()
+  }
+}
+""",
+        {"Tests.works"},
+    ),
     "and in its class if the constructor takes no such arguments": (
         """package shop
 class Disk private constructor(size: Int, name: String) {
@@ -236,6 +279,16 @@ TYPES_CALLED = {
     "a public constructor goes before the companion's function": (
         "class Padding(size: Int) {\n  companion object {\n    operator fun invoke(block: () -> Unit): Padding = TODO()\n  }\n}\nfun f() = Padding(0)\n",
         {"Padding"},
+        1,
+    ),
+    "which another type of argument means": (
+        'class Money(cents: Long) {\n  companion object {\n    operator fun invoke(text: String): Money = TODO()\n  }\n}\nfun f() = Money("1.50")\n',
+        {"Money.invoke"},
+        3,
+    ),
+    "but not the constructor's": (
+        "class Money(cents: Long) {\n  companion object {\n    operator fun invoke(text: String): Money = TODO()\n  }\n}\nfun f() = Money(5L)\n",
+        {"Money"},
         1,
     ),
     "which takes a block that the constructor does not take": (

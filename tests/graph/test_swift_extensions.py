@@ -216,3 +216,31 @@ def test_a_variable_of_a_text_type_has_its_extensions(line, target):
     text = f"extension String {{ func lined() {{}} }}\nstruct Page {{ func lined() {{}} }}\n{line}\n"
     calls = [edge for edge in calls_in(project_of({"a.swift": text}), "a.swift") if edge.target]
     assert [edge.target.partition(":")[2] for edge in calls] == [target] * bool(target)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "q.each { name in name.lined() }",
+        "q.each { (name, count) in name.lined() }",
+        "q.each { [weak q] name, count in name.lined() }",
+        "if case .page(let name) = q { name.lined() }",
+        "if case let .page(name)? = q { name.lined() }",
+        "switch q { case .page(let name): name.lined() }",
+        "do { try q.load() } catch let name { name.lined() }",
+        "while let name = q.next() { name.lined() }",
+        "let (name, count) = q.pair(); name.lined()",
+    ],
+)
+@pytest.mark.parametrize("kind", ["String", "Page"])
+def test_a_name_that_a_closure_or_a_pattern_binds_is_not_the_outer_one(line, kind):
+    text = "extension String { func lined() {} }\nstruct Page { func lined() {} }\n"
+    text += f"func run(name: {kind}, q: Lib) {{\n  {line}\n}}\n"
+    assert [edge.target for edge in calls_in(project_of({"a.swift": text}), "a.swift") if edge.target] == []
+
+
+def test_a_closure_s_parameter_with_a_type_has_it():
+    text = "struct Disk { func save() {} }\nstruct Tape { func save() {} }\n"
+    text += "func run(disk: Disk, q: Lib) {\n  q.each { (disk: Tape) in disk.save() }\n  disk.save()\n}\n"
+    edges = calls_in(project_of({"a.swift": text}), "a.swift")
+    assert {(edge.location.line, edge.target) for edge in edges} == {(4, "a:Tape.save"), (5, "a:Disk.save")}

@@ -73,11 +73,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals])
-    shares = {place: line.share for place, line in literals.items()}
-    shipped = {place: share for place, share in shares.items() if not is_test(place[0])}
-    units = rank_units(
-        question.query, reply, files, chunks, lines=frozenset(lines), literals=shipped or shares
-    )
+    shipped = {place: line.share for place, line in literals.items() if not is_test(place[0])}
+    units = rank_units(question.query, reply, files, chunks, lines=frozenset(lines), literals=shipped)
     is_built_in = turn.context.config.embedding.quick
     evidence = gather_evidence(
         reading.query, counts or WordCounts(), reply, lanes.vector if is_built_in else None

@@ -118,7 +118,9 @@ def _list_literals(ranked: RankedUnits, max_bytes: int) -> Answer:
         if line.share >= ALIKE_SHARE * best
     ]
     usage = Uses(sorted(spots, key=lambda site: site.order), textual=True)
-    return render(usage, 0, max_bytes, {"of": "this text" if best == 1.0 else "most of this text"})
+    block = render(usage, 0, max_bytes, {"of": "this text" if best == 1.0 else "most of this text"})
+    block.pop("next_offset", None)  # a search has no pages
+    return block
 
 
 def _explain_misfit(unknown: Sequence[str]) -> str:

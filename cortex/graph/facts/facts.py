@@ -35,8 +35,10 @@ COMPANION = "object"
 #: flag of a C++ template specialization: `struct Disk<int> {…}`
 SPECIALIZED = "specialized"
 #: flag of a definition that no code calls by name: a test of a C++ macro, `TEST(Store, Saves) {…}`,
-#: a test of Kotlin, and a function that Kotlin hides, `@Deprecated(level = HIDDEN)`
+#: and a function that Kotlin hides, `@Deprecated(level = HIDDEN)`
 TESTED = "test"
+#: flag of a test of Kotlin, which a framework runs: no call on an unknown receiver means it
+RUN = "run"
 #: arguments of a base that only types which include a Ruby module get: `base.extend(Made)`
 TO_HEIRS = "heirs"
 #: those of one of which these types get class methods alone, and not by `base.include(Made)`

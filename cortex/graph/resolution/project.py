@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import OVERLOAD, SPACE, TESTED, USING, Binding, Definition, Extension
+from cortex.graph.facts.facts import OVERLOAD, RUN, SPACE, TESTED, USING, Binding, Definition, Extension
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
@@ -397,7 +397,7 @@ def _rank_of_id(definition: Definition) -> int:
 
 def _is_found_by_name(definition: Definition, rules: Rules) -> bool:
     """Return True for methods, and for Rust's macros, whose scope is their place in the text."""
-    if TESTED in definition.flags:
+    if TESTED in definition.flags or RUN in definition.flags:
         return False
     return definition.kind == "method" or (bool(rules.macro_mark) and "macro" in definition.flags)
 

@@ -388,7 +388,8 @@ class Targets:
 
     def _in_package(self, numbers: list[int], parts: list[str]) -> list[int]:
         """`numbers` without those whose file alone has the name of the package that `parts` begin
-        with, in a language where folders are packages: Go's `backend.Backend`.
+        with, in a language where folders are packages: Go's `backend.Backend`. A `main` may be in
+        any.
         """
         graph = self._graph
 
@@ -397,7 +398,8 @@ class Targets:
             file = graph.file_of(number)
             if not 0 < scope < len(parts) or "/" not in file or not language_of(file).folder_is_package:
                 return True
-            return file.split("/")[-2] == parts[-scope - 1]
+            package = fold_part(parts[-scope - 1])
+            return package in ("main", fold_part(file.split("/")[-2]))
 
         return list(filter(fits, numbers))
 

@@ -18,6 +18,7 @@ from cortex.graph.facts.facts import (
     OUTER,
     OVERLOAD,
     PLATFORM,
+    RUN,
     TESTED,
     YIELDING,
 )
@@ -33,7 +34,7 @@ _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_met
 #: methods of a script, and the flags of accessors, as Python names them
 _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 _ACCESSORS = {"get": "property", "set": "setter"}
-#: Kotlin's annotations of functions that no code calls by name
+#: Kotlin's annotations of functions that a framework runs, and of those that no code can call
 _TESTS = frozenset({b"@Test", b"@ParameterizedTest"})
 _HIDDEN = b"DeprecationLevel.HIDDEN"
 #: letters of type parameters' names that need no flag
@@ -126,16 +127,19 @@ def _is_in_companion(node: Node) -> bool:
 
 
 def platform_flags(node: Node) -> tuple[str, ...]:
-    """Return the flags of Kotlin's `expect` and `actual` definitions, and of those that no code
-    calls by name.
+    """Return the flags of Kotlin's `expect` and `actual` definitions, of tests, and of hidden
+    functions.
     """
     modifiers = next((child for child in node.children if child.type == "modifiers"), None)
     flags = set()
     for modifier in modifiers.children if modifiers is not None else ():
         if modifier.type == "platform_modifier":
             flags.add(PLATFORM)
-        elif modifier.type == "annotation" and (modifier.text in _TESTS or _HIDDEN in (modifier.text or b"")):
-            flags.add(TESTED)
+        elif modifier.type == "annotation":
+            if modifier.text in _TESTS:
+                flags.add(RUN)
+            elif _HIDDEN in (modifier.text or b""):
+                flags.add(TESTED)
     return tuple(sorted(flags))
 
 

@@ -15,7 +15,7 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import How, Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: the receiver before the parameters of a block's type
 _RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\??\.\(")
@@ -97,6 +97,10 @@ class Kotlin:
         """
         index = self._project.index(path)
         while scope >= 0:
+            if index.facts.definitions[scope].kind in TYPE_KINDS:
+                inherited = self._values.member((path, scope), name, past=True)
+                if fitting := tuple(v for v in inherited if v.tag == "def" and self._takes(v.ref, count)):
+                    return fitting, "receiver"
             scope = index.outer(scope)
             values, how = self._values.scopes.lookup(name, path, scope)
             fitting = tuple(

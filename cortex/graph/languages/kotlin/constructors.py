@@ -45,26 +45,28 @@ def take_invoked(calls: Calls, callee: Callee) -> None:
 
 def invoked(calls: Calls, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
     """Return `values`, or the `operator fun invoke` of a class's companion that takes the
-    arguments. A constructor that takes them goes before it.
+    arguments; both where the constructor takes as many of other types.
     """
     if len(values) != 1 or values[0].tag != "def" or not _is_type(calls, values[0].ref):
         return values
     ref = values[0].ref
     constructed = calls.project.definition(ref)
-    if _is_open(calls, ref, reference.scope) and _takes(constructed, reference):
-        return values
+    is_made = _is_open(calls, ref, reference.scope) and _takes(constructed, reference)
     operators = [value for value in calls.evaluator.member(ref, "invoke") if value.tag == "def"]
     pairs = [(value, calls.project.definition(value.ref)) for value in operators]
-    return (
-        tuple(
-            value
-            for value, definition in pairs
-            if (value.path, definition.parent) == ref  # not a base's
-            and "static" in definition.flags
-            and accepts_count(definition, reference.arguments)
-        )
-        or values
+    fitting = tuple(
+        value
+        for value, definition in pairs
+        if (value.path, definition.parent) == ref  # not a base's
+        and "static" in definition.flags
+        and accepts_count(definition, reference.arguments)
+        and not (is_made and _types_of(definition) == _types_of(constructed))
     )
+    return ((*values, *fitting) if is_made else fitting) or values
+
+
+def _types_of(definition: Definition) -> list[str]:
+    return [parameter.type for parameter in definition.parameters]
 
 
 def _takes(constructed: Definition, reference: Reference) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import
 from cortex.graph.languages.kotlin.calls import Kotlin, function_result
 from cortex.graph.languages.kotlin.source_sets import visible_refs
-from cortex.graph.languages.kotlin.types import FUNCTION_RESULTS, METHOD_RESULTS
+from cortex.graph.languages.kotlin.types import FUNCTION_RESULTS, METHOD_RESULTS, SUPERS
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.extension_index import (
     ANY_RECEIVER,
@@ -17,8 +17,10 @@ from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value, merge_values
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.plain_types import PRIMITIVES, bare_type
 from cortex.terms.kinds import CALLABLE_KINDS
 
+_TEXTS = frozenset({"String", "CharSequence"})
 #: links of the receiver that a chain's second link has
 _RECEIVER_LINKS = 2
 
@@ -117,10 +119,16 @@ def skip_typed_variable(calls: Calls, callee: Callee) -> None:
     if is_typed and not calls.targets.callable_refs(callee.values, -1):
         callee.values = calls.methods_past_locals(callee.name, callee.reference.scope)
         callee.confidence = "receiver"
-        if not callee.values:
+        if not callee.values and _is_plain(bindings[-1].value):
             kotlin, scope = calls.evaluator.helper(Kotlin), callee.reference.scope
             callee.values = kotlin.functions_past_variables(callee.name, calls.path, scope)
             callee.confidence = "exact"
+
+
+def _is_plain(declared: str) -> bool:
+    """Return True for a type of the library that cannot be called, as another name may be."""
+    plain = bare_type(declared, kotlin=True)
+    return plain.endswith("[]") or plain in PRIMITIVES or plain in _TEXTS or plain in SUPERS
 
 
 def skip_variable(calls: Calls, callee: Callee) -> None:

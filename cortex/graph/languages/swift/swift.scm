@@ -19,12 +19,15 @@
 (property_declaration name: (_ bound_identifier: (_) @bind.name) (type_annotation (_) @bind.type)? value: (_)? @bind.value)
 (type_parameter (type_identifier) @bound.name [(user_type) (protocol_composition_type)] @bound.type)
 (inheritance_constraint (identifier) @bound.name [(user_type) (protocol_composition_type)] @bound.type)
-(_ ["if" "guard"] bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
+(_ ["if" "guard" "while"] bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
 (for_statement item: (_ bound_identifier: (_) @bind.name) collection: (_) @bind.item)
+(lambda_parameter name: (simple_identifier) @bind.name (_)? @bind.type)
+(pattern (pattern (simple_identifier) @bind.name))
+(catch_block (pattern (simple_identifier) @bind.name))
+(if_statement (pattern (simple_identifier) @bind.name))
+(guard_statement (pattern (simple_identifier) @bind.name))
 
-(if_statement) @block
-(for_statement) @block
-(lambda_literal) @block
+([(if_statement) (for_statement) (while_statement) (switch_entry) (catch_block) (lambda_literal)] @block)
 
 (call_expression . (_) @callee (call_suffix . [(value_arguments . "(") (lambda_literal)])) @call
 (call_expression (call_suffix . (value_arguments . "["))) @operator
