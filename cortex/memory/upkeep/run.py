@@ -261,16 +261,20 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
         with contextlib.suppress(CortexError):  # then words and the built-in model decide
             near = yield from _compare(meaning.likenesses, trait_numbers)
             yield from _read_repeated(memory, traits, likeness, near, least)
-    clusters = groups(traits, likeness, least)
-    yield
-    page_groups = clusters[page]
-    notes = memory.store.notes_by_number(
-        [
-            number
-            for group in page_groups
-            for number in (group.primary, *(other for other, _ in group.similar))
-        ]
-    )
+    with memory.store.database.moment():
+        memory.follow()  # of notes that were erased, merged or closed meanwhile
+        present = memory.catalog.in_time(memory.catalog.mask(Selection(project=project)))
+        gone = ~np.isin(trait_numbers, present)
+        likeness[gone], likeness[:, gone] = 0, 0
+        clusters = groups(traits, likeness, least)
+        page_groups = clusters[page]
+        notes = memory.store.notes_by_number(
+            [
+                number
+                for group in page_groups
+                for number in (group.primary, *(other for other, _ in group.similar))
+            ]
+        )
     titles = {title_row["number"]: title_row for title_row in title_rows(notes)}
     return {
         "groups": [
