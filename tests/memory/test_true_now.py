@@ -15,6 +15,7 @@ from cortex.front.tools.memory.fence import fence_rows
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
+from cortex.memory.upkeep import run
 from tests.memory.small_memory import OTHERS, open_small
 
 LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
@@ -369,6 +370,19 @@ def test_nothing_is_suggested_where_no_project_has_notes(data):
         assert library.memory.meaning is not library.memory.vectors
         answer = finish(carry_out(library, "suggest_consolidations", {}, project="elsewhere"))
         assert (answer["groups"], answer["total_analyzed"]) == ([], 0)
+
+
+def test_a_call_without_time_left_reads_no_notes_and_answers(data, monkeypatch):
+    with open_small(data) as library:
+        for title in itertools.chain(*PARAPHRASES):
+            library.store(title)
+        read = []
+        monkeypatch.setattr(run, "READ_S", -1.0)
+        monkeypatch.setattr(library.memory.replacements, "repetitions", read.extend)
+        finish(carry_out(library, "suggest_consolidations", {}, project="here"))
+        assert not read
+        monkeypatch.undo()
+        assert finish(carry_out(library, "suggest_consolidations", {}, project="here"))["groups"]
 
 
 def test_notes_erased_while_notes_are_compared_are_not_suggested(data):
