@@ -53,6 +53,25 @@ def open_memory(data, model):
         library.close()
 
 
+class Faulty:
+    """The built-in model, of which every fifth call fails `faults` times; counts embedded texts."""
+
+    identity = "faulty"
+
+    def __init__(self):
+        self._inner = open_static()
+        self.dimensions, self.count_tokens = self._inner.dimensions, self._inner.count_tokens
+        self.calls = self.faults = self.embedded = 0
+
+    def embed(self, texts, mode="passage"):
+        self.calls += 1
+        if self.faults and not self.calls % 5:
+            self.faults -= 1
+            raise Unavailable("Too many calls; wait a minute.")
+        self.embedded += len(texts)
+        return self._inner.embed(texts, mode)
+
+
 class Recorded(Sentences):
     """The model of sentences, and the texts that it read."""
 
@@ -136,6 +155,22 @@ def test_vectors_of_an_earlier_form_answer_until_the_background_renewed_them(ope
     assert np.abs(renewed[:-1] - earlier[1:]).max() > 0.02
     for rows in (library.memory.vectors, library.memory.meaning):
         assert [file.name for file in rows.path.parent.iterdir()] == [rows.path.name]
+
+
+def test_renewal_goes_on_after_a_fault_of_the_embedder(open_memory, monkeypatch):
+    monkeypatch.setattr(model_vectors, "RETRY_S", 0.0)
+    embedder = Faulty()
+    make_earlier(open_memory(lambda: embedder), monkeypatch)
+    with open_memory(lambda: embedder) as library:
+        renewed = library.memory.meaning
+        embedder.faults, embedder.embedded = 3, 0
+        tries = 0
+        while library.memory.has_to_embed:
+            finish(library.memory.embed())
+            tries += 1
+        assert tries == 4
+        assert embedder.embedded == len(renewed.numbers()) == 61
+        assert not renewed.is_older
 
 
 def test_a_worker_renews_vectors_of_an_earlier_form(open_memory, data, monkeypatch):

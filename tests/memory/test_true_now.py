@@ -4,6 +4,7 @@ a topic, puts a newer note before the value that it ends, and is silent on subje
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from cortex.front.tools.memory.fence import fence_rows
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
+from cortex.memory.upkeep import run
 from tests.memory.small_memory import OTHERS, open_small
 
 LIVES = Path(__file__).parents[2] / "scripts" / "bench" / "lives"
@@ -361,6 +363,44 @@ def test_notes_in_other_words_are_suggested_and_look_alikes_are_not(data):
             for group in answer["groups"]
         ]
         assert sorted(map(sorted, grouped)) == [list(pair) for pair in numbers[: len(PARAPHRASES)]]
+
+
+def test_nothing_is_suggested_where_no_project_has_notes(data):
+    with open_small(data) as library:
+        assert library.memory.meaning is not library.memory.vectors
+        answer = finish(carry_out(library, "suggest_consolidations", {}, project="elsewhere"))
+        assert (answer["groups"], answer["total_analyzed"]) == ([], 0)
+
+
+def test_a_call_without_time_left_reads_no_notes_and_answers(data, monkeypatch):
+    with open_small(data) as library:
+        for title in itertools.chain(*PARAPHRASES):
+            library.store(title)
+        read = []
+        monkeypatch.setattr(run, "READ_S", -1.0)
+        monkeypatch.setattr(library.memory.replacements, "repetitions", read.extend)
+        finish(carry_out(library, "suggest_consolidations", {}, project="here"))
+        assert not read
+        monkeypatch.undo()
+        assert finish(carry_out(library, "suggest_consolidations", {}, project="here"))["groups"]
+
+
+def test_notes_erased_while_notes_are_compared_are_not_suggested(data):
+    with open_small(data) as library:
+        for at in itertools.count():
+            texts = (
+                "The provider caches prices for ten minutes",
+                "Prices: the provider caches them ten minutes",
+            )
+            first, second = (library.store(title)["number"] for title in texts)
+            slices = carry_out(library, "suggest_consolidations", {}, project="here")
+            took = sum(1 for _ in itertools.islice(slices, at))
+            finish(library.erase([first]))
+            if took < at:
+                break
+            assert not finish(slices)["groups"]
+            finish(library.erase([second]))
+        assert at > 3
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,8 @@ class Vectors:
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
         self.path = self._renewed = folder / f"{name}-{TEXT_FORM}.rows"
+        #: notes of an earlier form that `renew` has not embedded yet; None before it began
+        self._to_renew: list[int] | None = None
         names = files.names(folder)
         if self.path.name not in names:
             older = (form.format(name) for form in OLDER_FORMS)
@@ -182,12 +184,14 @@ class Vectors:
 
     def renew(self, read: Callable[[Sequence[int]], Sequence[Note]], count: int) -> Iterator[None]:
         """Embed all notes again whose texts had an earlier form, `count` in each step, and replace
-        the file; after a kill in between, from the beginning. `read` returns notes by number.
+        the file; after a fault it goes on, after a kill it begins again. `read` returns notes by
+        number.
         """
-        numbers = sorted(self.numbers())
-        while self.is_older and numbers:
-            self.take(self.reached, read(numbers[-count:]))
-            del numbers[-count:]
+        if self._to_renew is None:
+            self._to_renew = sorted(self.numbers())
+        while self.is_older and self._to_renew:
+            self.take(self.reached, read(self._to_renew[-count:]))
+            del self._to_renew[-count:]
             yield
         if self.is_older:
             older, self.path = self.path, self._renewed

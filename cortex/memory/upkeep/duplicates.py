@@ -62,7 +62,7 @@ def to_read(traits: Sequence[Trait], likeness: Array, near: Array, least: float)
     then the nearest in meaning. `near` [n, n]: deviations of a sentence model's cosines above the
     mean of unrelated notes.
     """
-    is_short = np.array([len(trait.text) <= READ_CHARS for trait in traits])
+    is_short = np.array([len(trait.text) <= READ_CHARS for trait in traits], bool)
     pairs = is_short[:, None] & is_short & _may_be_one(traits) & ((near >= NEAR) | (likeness >= least))
     first, second = np.nonzero(np.triu(pairs))
     order = np.lexsort((-near[first, second], likeness[first, second] < least))[:READ_MAX]

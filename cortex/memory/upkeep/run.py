@@ -65,8 +65,9 @@ CYCLES: Mapping[str, tuple[str, ...]] = {
 _FOLLOWING = (RELATIONS, PATTERNS)
 #: newest notes that are compared for suggestions; how many in one slice
 COMPARED, ROWS = 1_000, 50
-#: pairs of notes that the replacement model reads in one slice, in both directions (60 ms)
-READ_EACH = 4
+#: pairs of notes that the replacement model reads in one slice, in both directions (60 ms); seconds
+#: after which it begins no other: a call has ten, and the next one reads on, for it remembers these
+READ_EACH, READ_S = 4, 4.0
 #: bounds of arguments
 SIMILARITY_MIN, SIMILARITY_MAX, GROUPS_MAX, PATTERNS_MAX = 0.5, 1.0, 50, 100
 _HOUR_MS = 3_600_000
@@ -261,16 +262,20 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
         with contextlib.suppress(CortexError):  # then words and the built-in model decide
             near = yield from _compare(meaning.likenesses, trait_numbers)
             yield from _read_repeated(memory, traits, likeness, near, least)
-    clusters = groups(traits, likeness, least)
-    yield
-    page_groups = clusters[page]
-    notes = memory.store.notes_by_number(
-        [
-            number
-            for group in page_groups
-            for number in (group.primary, *(other for other, _ in group.similar))
-        ]
-    )
+    with memory.store.database.moment():
+        memory.follow()  # of notes that were erased, merged or closed meanwhile
+        present = memory.catalog.in_time(memory.catalog.mask(Selection(project=project)))
+        gone = ~np.isin(trait_numbers, present)
+        likeness[gone], likeness[:, gone] = 0, 0
+        clusters = groups(traits, likeness, least)
+        page_groups = clusters[page]
+        notes = memory.store.notes_by_number(
+            [
+                number
+                for group in page_groups
+                for number in (group.primary, *(other for other, _ in group.similar))
+            ]
+        )
     titles = {title_row["number"]: title_row for title_row in title_rows(notes)}
     return {
         "groups": [
@@ -308,14 +313,16 @@ def _read_repeated(
     memory: Memory, traits: Sequence[Trait], likeness: Array, near: Array, least: float
 ) -> Steps:
     """Have the replacement model read the pairs that are alike, and set their likeness to what it
-    says, a few in each step.
+    says, a few in each step, for READ_S.
     """
-    pairs = to_read(traits, likeness, near, least)
+    pairs, until = to_read(traits, likeness, near, least), time.monotonic() + READ_S
     notes = {
         note.number: text_of(note)
         for note in memory.store.notes_by_number(sorted({traits[at].number for pair in pairs for at in pair}))
     }
     for first in range(0, len(pairs), READ_EACH):
+        if time.monotonic() > until:
+            return
         some = [
             pair
             for pair in pairs[first : first + READ_EACH]
