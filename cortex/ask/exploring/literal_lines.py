@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
+from msgspec import structs
 
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
@@ -46,12 +47,16 @@ async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place,
         return {}
     request = ExactSearch(
         " OR ".join(f'"{" ".join(run)}"' for run in runs),
-        limit=LINES_MAX,
+        limit=1,
         filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or TYPES)),
         detail="location",
         generation=turn.generation.number,
-        lines=LINES_MAX,
+        bare=True,
     )
+    hits = await turn.lane("text", request, ExactHits, ours=True)
+    if hits is None or not hits.total_found:  # most questions: half the work of an answer with lines
+        return {}
+    request = structs.replace(request, limit=LINES_MAX, lines=LINES_MAX, bare=False)
     hits = await turn.lane("text", request, ExactHits, ours=True)
     literals: dict[Place, LiteralLine] = {}
     for place, line in _lines_of(hits) if hits is not None else ():
