@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Collection
 from datetime import datetime
@@ -75,8 +76,10 @@ def note_newer(page: Page, rows: Collection[Answer]) -> None:
 
 def _when(moment: str) -> str:
     """The day of an ISO 8601 moment, of the last day the second, too: of two notes one is newer."""
-    age = time.time() - datetime.fromisoformat(moment).timestamp()
-    return moment[:19].replace("T", " ") if 0 <= age < DAY_S else moment[:10]
+    with contextlib.suppress(ValueError):  # a text of another server
+        if 0 <= time.time() - datetime.fromisoformat(moment).timestamp() < DAY_S:
+            return moment[:19].replace("T", " ")
+    return moment[:10]
 
 
 def _details(page: Page, row: Answer) -> list[str]:
