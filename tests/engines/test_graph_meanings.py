@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from tests.engines.small_graph import ask, ids, open_graph, publish, serve_graph, write_graph
+from tests.engines.small_graph import ask, ids, open_graph, publish, serve_files, serve_graph, write_graph
 
 
 def _serve_calls(config, nodes, edges):
@@ -183,15 +183,6 @@ WRAP = (
 )
 
 
-def _serve_files(config, files):
-    for name, text in files.items():
-        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (config.root / name).write_text(text)
-    write_graph(config, tuple(files))
-    publish(config)
-    return open_graph(config)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -206,7 +197,7 @@ def _serve_files(config, files):
 )
 def test_an_import_is_no_meaning_beside_the_definition(config, text):
     use = "function handle (x) { return wrap(x) }\n"
-    worker = _serve_files(config, {"lib/wrap.js": WRAP, "lib/handle.js": text + use})
+    worker = serve_files(config, {"lib/wrap.js": WRAP, "lib/handle.js": text + use})
     hits, _ = ask(worker, "callers", "wrap")
     assert (hits.target, hits.candidates, hits.suggestion) == ("lib/wrap:wrap", (), "")
 
@@ -217,7 +208,7 @@ def test_an_import_of_an_import_is_no_meaning(config):
         "lib/index.js": "const wrap = require('./wrap').wrap\nexports.wrap = wrap\n",
         "main.js": "const wrap = require('./lib/index').wrap\nwrap(1)\n",
     }
-    hits, _ = ask(_serve_files(config, files), "callers", "wrap")
+    hits, _ = ask(serve_files(config, files), "callers", "wrap")
     assert (hits.target, hits.candidates) == ("lib/wrap:wrap", ())
 
 
@@ -227,7 +218,7 @@ def test_constants_that_are_no_imports_of_it_are_meanings(config):
         "lib/other.js": "const x = require('./wrap')\nconst wrap = { size: 1 }\nx.wrap(wrap)\n",
         "lib/third.js": "const wrap = require('wrapped')\nwrap(1)\n",
     }
-    hits, _ = ask(_serve_files(config, files), "callers", "wrap")
+    hits, _ = ask(serve_files(config, files), "callers", "wrap")
     assert hits.candidates == ("lib/other:wrap", "lib/third:wrap", "lib/wrap:wrap")
 
 
@@ -263,7 +254,7 @@ OVERLOADED = {
     ],
 )
 def test_a_signature_is_no_meaning_beside_the_body(config, files, name, place):
-    worker = _serve_files(config, files)
+    worker = serve_files(config, files)
     hits, results = ask(worker, "callers", name)
     assert (hits.candidates, hits.suggestion) == ((), "")
     assert "use:fill" in [result["node"]["id"] for result in results]

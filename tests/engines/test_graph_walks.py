@@ -11,18 +11,8 @@ from cortex.engines.graph.arrays import assemble
 from cortex.generation.graph import write_graph as write_segment_of
 from cortex.generation.segments.segment import open_segment
 from tests.drawn_examples import scaled
-from tests.engines.small_graph import ask, ids, open_graph, publish, serve_graph, write_graph
+from tests.engines.small_graph import ask, ids, serve_files, serve_graph
 from tests.engines.walk_properties import find_faults
-
-
-def _serve(config, files):
-    for name, text in files.items():
-        (config.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (config.root / name).write_text(text)
-    write_graph(config, tuple(files))
-    publish(config)
-    return open_graph(config)
-
 
 #: language → (file, program, function, all that leads to it, a path). The constructor of a base
 #: calls the function; a subtype inherits it, and another calls it, without a word where it can
@@ -154,7 +144,7 @@ def _short(names):
 @pytest.mark.parametrize("language", MAKERS)
 def test_a_walk_goes_on_behind_a_constructor(config, language):
     file, program, function, affected, chain = MAKERS[language]
-    worker = _serve(config, {file: program})
+    worker = serve_files(config, {file: program})
     assert set(_short(ids(worker, "callers", function, depth=4))) == set(affected)
     assert set(_short(ids(worker, "impact", function, depth=4))) >= set(affected)
     _, results = ask(worker, "path", chain[0], to=function)
@@ -225,7 +215,7 @@ SHAPES = {
 @pytest.mark.parametrize("language", SHAPES)
 def test_a_walk_goes_on_behind_a_call_by_dispatch(config, language):
     file, program, method, levels, chain = SHAPES[language]
-    worker = _serve(config, {file: program})
+    worker = serve_files(config, {file: program})
     _, callers = ask(worker, "callers", method, depth=3)
     assert [
         _short(row["node"]["id"] for row in callers if row["depth"] == depth)
@@ -334,7 +324,7 @@ def test_impact_callers_and_paths_agree_in_any_graph(tmp_path_factory, suffix, s
 
 
 def test_a_call_of_an_interface_reaches_the_functions_that_are_given_for_it(config):
-    worker = _serve(
+    worker = serve_files(
         config,
         {
             "Cmp.java": "interface Cmp {\n    int compare(String a);\n    default Cmp rev() { return this; }\n}\n",

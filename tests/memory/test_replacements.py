@@ -12,7 +12,7 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.memory.find.newer import newer_notes
 from cortex.memory.find.newer.newer_notes import read_waiting
-from cortex.memory.find.newer.replacement_model import MODEL_DIR, ReplacementModel
+from cortex.memory.find.newer.replacement_model import MODEL_DIR, REPLACES, ReplacementModel
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
@@ -46,7 +46,7 @@ def model():
     ],
 )
 def test_another_value_of_one_subject_replaces_a_note(model, older, newer):
-    assert model.likelihoods([(older, newer)])[0] > 0.5
+    assert model.read([(older, newer)])[0, REPLACES] > 0.5
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_another_value_of_one_subject_replaces_a_note(model, older, newer):
     ],
 )
 def test_another_subject_aspect_or_wording_replaces_none(model, older, newer):
-    assert model.likelihoods([(older, newer)])[0] < 0.3
+    assert model.read([(older, newer)])[0, REPLACES] < 0.3
 
 
 def test_a_pair_is_read_alike_alone_and_among_others(model):
@@ -73,10 +73,10 @@ def test_a_pair_is_read_alike_alone_and_among_others(model):
         ("word " * 300, "x" * 500),
         (NEW.title, OLD.title),
     ] * 4
-    together, alone = model.likelihoods(pairs), [model.likelihoods([pair])[0] for pair in pairs]
+    together, alone = model.read(pairs), [model.read([pair])[0] for pair in pairs]
     np.testing.assert_allclose(together, alone, atol=1e-5)
     assert ((together >= 0) & (together <= 1)).all()
-    assert not len(model.likelihoods([]))
+    assert not len(model.read([]))
 
 
 def test_missing_weights_are_a_clear_error(tmp_path):

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import orjson
 from msgspec import structs
 
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
+from cortex.ask.references.word_lines import lines_of
 from cortex.ranking import literal_texts
 from cortex.terms.paths import is_test
 from cortex.terms.tokens import STOP_WORDS, WORD
@@ -59,11 +59,13 @@ async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place,
     request = structs.replace(request, limit=LINES_MAX, lines=LINES_MAX, bare=False)
     hits = await turn.lane("text", request, ExactHits, ours=True)
     literals: dict[Place, LiteralLine] = {}
-    for place, line in _lines_of(hits) if hits is not None else ():
-        line_words = _words(line)
+    for place, line in lines_of(hits) if hits is not None else ():
+        if line.kind == "comment":
+            continue
+        line_words = _words(line.text)
         share = max(_share(words, line_words) for words in texts)
         if share >= (1.0 if is_test(place[0]) else SHARE_MIN):  # the title of a test tells of the subject
-            literals[place] = LiteralLine(line.strip(), share)
+            literals[place] = LiteralLine(line.text.strip(), share)
     return literals if len(literals) <= COMMON else {}
 
 
@@ -90,15 +92,3 @@ def _share(words: Sequence[str], line: Sequence[str]) -> float:
         for step in range(RUN)
     }
     return len(covered) / len(words)
-
-
-def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, str]]:
-    """Yield the lines, without those of comments."""
-    for hit, raw in zip(hits.hits, hits.chunks, strict=True):
-        entry = orjson.loads(raw)
-        if entry["metadata"].get("kind") == "comment":
-            continue
-        for row in entry["text"].split("\n"):
-            number, _, text = row.partition(": ")
-            if number.isdecimal():
-                yield (hit.path, int(number)), text

@@ -32,7 +32,7 @@ _IMPORT = re.compile(
 )
 
 
-class _Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line with a word: "definition", "import" or another kind, and its code."""
 
     kind: str
@@ -40,7 +40,7 @@ class _Line(NamedTuple):
 
 
 class WordLines(NamedTuple):
-    lines: dict[Place, _Line]
+    lines: dict[Place, TextLine]
     truncated: bool
 
 
@@ -62,16 +62,17 @@ async def find_lines(
         lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    return None if hits is None else WordLines(dict(_lines_of(hits)), hits.truncated)
+    return None if hits is None else WordLines(dict(lines_of(hits)), hits.truncated)
 
 
-def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, _Line]]:
+def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
+    """Yield the lines of an answer by lines, with their places."""
     for hit, raw in zip(hits.hits, hits.chunks, strict=True):
         entry = orjson.loads(raw)
         for row in entry["text"].split("\n"):
             number, _, text = row.partition(": ")
             if number.isdecimal():
-                yield (hit.path, int(number)), _Line(entry["metadata"].get("kind", ""), text)
+                yield (hit.path, int(number)), TextLine(entry["metadata"].get("kind", ""), text)
 
 
 def list_others(
@@ -100,7 +101,7 @@ def list_others(
     return others | ({"at_least": True} if holding.truncated else {})
 
 
-def _naming_lines(word: str, lines: Mapping[Place, _Line], definitions: Iterable[Place]) -> set[Place]:
+def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Iterable[Place]) -> set[Place]:
     """Return the line of each definition that names it: the first one, a few lines below others. A
     decorator may hold the word in a string.
     """

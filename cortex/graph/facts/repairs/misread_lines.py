@@ -40,7 +40,7 @@ _TYPED_BLOCK = re.compile(
 )
 _ANNOTATIONS = re.compile(r"\s*+@\[(\w++)(?:[^\]\[]*+)\]\s*+$")
 _MODIFIER_NAME = re.compile(
-    r"(\s++(?:ope|inlin|infi|externa|fina|seale|abstrac|overrid|interna|publi|tailre))[nexldtc](?=\s?=[^=]|\(|\.\w)"
+    r"\s++(?:open|inline|infix|external|final|sealed|abstract|override|internal|public|tailrec)(?=\s?=[^=]|\(|\.\w)"
 )
 _GUARD = re.compile(r"(\s*+!?is\s++[\w.]++(?:<[^()]*?>)?\s++)if(?=\s.*->)")
 _DOLLARS = re.compile(r'(^\s*+|[=(,]\s*+)(\$\$++)(?=")')
@@ -88,7 +88,7 @@ def _repaired_line(line: str, above: str) -> str:
         line = _close_last_member(line)
     named = _MODIFIER_NAME.match(line)
     if named is not None and line[-1:] != "," and above[-1:] not in ("(", ","):  # else an argument's name
-        line = f"{named[1]}_{line[named.end() :]}"
+        line = f"{named[0][:-1]}_{line[named.end() :]}"
     if "@[" in line and (listed := _ANNOTATIONS.match(line)) is not None:
         line = f"{line[: line.index('@')]}@{listed[1]}".ljust(len(line))
     if " if " in line and "->" in line and (guard := _GUARD.match(line)) is not None:

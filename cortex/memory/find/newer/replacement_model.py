@@ -37,11 +37,6 @@ class ReplacementModel:
         values = [self._read_batch(pairs[at : at + BATCH]) for at in range(0, len(pairs), BATCH)]
         return np.concatenate(values) if values else np.zeros((0, REPEATS + 1))
 
-    def likelihoods(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """float64 [pairs]: how likely the newer note of each (older, newer) replaces the older."""
-        likelihoods: Array = self.read(pairs)[:, REPLACES]
-        return likelihoods
-
     def _read_batch(self, pairs: Sequence[tuple[str, str]]) -> Array:
         scores = self._bert.linear(self._bert.encode(pairs, NOTE_TOKENS), "labels")
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
