@@ -1,9 +1,9 @@
-"""A benchmark of waiting times and the use of the machine, at several sizes, beside semble and
-ripgrep in one run.
+"""A benchmark of waiting times and the use of the machine, at several sizes, beside semble,
+codegraph and ripgrep in one run.
 
     scripts/bench/speed.py --sources DIR [DIR …] [--files 400 2000 …] [--questions 300]
-        [--rest-s 60] [--semble-model DIR [--semble-s 600]] [--index-s 1800] [--kept DIR]
-        [--json]
+        [--rest-s 60] [--semble-model DIR [--semble-s 600]] [--codegraph] [--index-s 1800]
+        [--kept DIR] [--json]
     scripts/bench/speed.py --merge RESULT.json RESULT.json … [--json]
     scripts/bench/speed.py --plot RESULT.json
 
@@ -308,6 +308,27 @@ def semble(
     return figures, [summarise("semble: search, 5 snippets", took)]
 
 
+def codegraph(root: Path, bound_s: float) -> Figures:
+    """Measure the peer's first index of a copy, of names alone: seconds, and of processor time."""
+    with tempfile.TemporaryDirectory(prefix="cortex-codegraph-") as folder:
+        shutil.copytree(root, copy := Path(folder) / "tree", symlinks=True)
+        before, began = os.times(), time.perf_counter()
+        subprocess.run(
+            ["codegraph", "init", str(copy)],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=True,
+            timeout=bound_s,
+        )
+        took, after = time.perf_counter() - began, os.times()
+        spent = after.children_user + after.children_system - before.children_user - before.children_system
+        return {
+            "searchable_s": round(took, 1),
+            "processor_s": round(spent, 1),
+            "disk_mb": usage.disk_mb(copy / ".codegraph"),
+        }
+
+
 # --- one size ---
 
 
@@ -344,6 +365,8 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
         if options.semble_model:
             figures["semble"], theirs = semble(config.root, options, drawn["words"])
             question_rows += theirs
+        if options.codegraph:
+            figures["codegraph"] = codegraph(config.root, options.index_s)
     return figures | {"questions": question_rows}
 
 
@@ -355,6 +378,7 @@ def main() -> None:
     parser.add_argument("--rest-s", type=float, default=60.0)
     parser.add_argument("--semble-model", default="", metavar="DIR")
     parser.add_argument("--semble-s", type=float, default=600.0, help="seconds for its first answer")
+    parser.add_argument("--codegraph", action="store_true", help="its first index, too; npm has it")
     parser.add_argument("--index-s", type=float, default=1800.0, help="seconds until all is searchable")
     parser.add_argument("--kept", type=Path, metavar="DIR", help="keep tree and index, and ask them again")
     parser.add_argument(

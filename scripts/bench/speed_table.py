@@ -41,8 +41,9 @@ def show(size: Figures) -> None:
         f"disk {size['disk_mb']} MB (chunk files {size['chunk_files_mb']}, index {size['index_mb']}, graph "
         f"{size['graph_mb']}); warm start {size['warm_start_s']} s"
     )
-    if "semble" in size:
-        print("semble: " + ", ".join(f"{name} {value}" for name, value in size["semble"].items()))
+    for peer in ("semble", "codegraph"):
+        if peer in size:
+            print(f"{peer}: " + ", ".join(f"{name} {value}" for name, value in size[peer].items()))
     keys = ("case", "runs", "p50_ms", "p95_ms", "p99_ms", "cpu_ms")
     rows = [tuple(map(row.get, keys)) for row in size["questions"]]
     print_table(("question", "runs", "p50", "p95", "p99 ms", "cpu ms"), rows)
@@ -67,6 +68,7 @@ def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
         ("at rest, % of a core", lambda size: size["rest"]["all"]["percent"]),
         ("wakes a minute", lambda size: size["rest"]["all"]["wakes"]),
         ("semble: first answer, s", lambda size: size.get("semble", {}).get("searchable_s")),
+        ("codegraph: indexed, s", lambda size: size.get("codegraph", {}).get("searchable_s")),
     ]
     rows: list[Sequence[object]] = [(name, *map(of, sizes), slopes.get(name)) for name, of in taken]
     rows[1] = (*rows[1][:-1], slopes.get("searchable"))
