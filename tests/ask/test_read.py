@@ -94,6 +94,17 @@ class B {
     "config.yml": "name: shop\nport: 80\n",
 }
 
+DATA = {
+    "tls/cipher.go": 'package tls\n\nvar (\n\t// CipherSuites by name.\n\tCipherSuites = map[string]int{\n\t\t"a": 1,\n\t}\n)\n\nvar Version = "dev"\n',
+    "src/Limits.java": "class Limits {\n  static final int LONGEST_NAME = 80;\n}\n",
+    "lib/limits.rb": "module Limits\n  DEEPEST = 7\nend\n",
+    "src/limits.kt": "const val WIDEST = 3\n",
+    "src/limits.c": "static const int heaviest = 4;\n",
+    "src/Limits.php": "<?php\nclass Bound {\n  const SLOWEST = 5;\n}\n",
+    "src/Limits.swift": "let tallest = 9\n",
+    "src/Limits.cs": "class Range {\n  public const int Fewest = 2;\n}\n",
+}
+
 
 def write(root, files=FILES):
     for name, text in files.items():
@@ -114,6 +125,13 @@ def shop(tmp_path_factory, serve, request):
     write(root)
     served = serve(root)
     return served if request.param == "units" else without_units(served)
+
+
+@pytest.fixture(scope="module")
+def limits(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("limits")
+    write(root, DATA)
+    return serve(root)
 
 
 @pytest.fixture
@@ -174,6 +192,34 @@ def test_each_spelling_of_a_place_gives_its_lines(shop, place, expected):
     answer = ask(shop, place)
     assert places(answer) == [expected]
     check_numbers(answer)
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("CipherSuites", "tls/cipher.go:3-8"),
+        ("tls.CipherSuites", "tls/cipher.go:3-8"),
+        ("Version", "tls/cipher.go:10-10"),
+        ("LONGEST_NAME", "src/Limits.java:2-2"),
+        ("Limits.LONGEST_NAME", "src/Limits.java:2-2"),
+        ("Limits::DEEPEST", "lib/limits.rb:2-2"),
+        ("WIDEST", "src/limits.kt:1-1"),
+        ("heaviest", "src/limits.c:1-1"),
+        ("SLOWEST", "src/Limits.php:3-3"),
+        ("tallest", "src/Limits.swift:1-1"),
+        ("Fewest", "src/Limits.cs:2-2"),
+    ],
+)
+def test_data_is_read_by_its_name_in_each_language(limits, place, expected):
+    answer = ask(limits, place)
+    assert places(answer) == [expected]
+    assert "notes" not in answer
+    check_numbers(answer, DATA)
+
+
+def test_data_of_another_owner_is_not_read(limits):
+    (note,) = ask(limits, "Other.LONGEST_NAME")["notes"]
+    assert "There is no definition" in note
 
 
 def test_several_places_are_answered_in_their_order(shop):

@@ -18,6 +18,7 @@ from cortex.ask.exploring.functions import Function, ask_graph, outline, parse_f
 from cortex.ask.lines.current_lines import Span, read_changed, read_spans
 from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
+from cortex.ask.reading.data_definitions import find_data
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
@@ -35,6 +36,9 @@ AROUND_LINES, NEAR_LINES = 100, 3
 
 #: a path, by its look: a file's ending, or a slash at its end
 _PATH = re.compile(rf"[^:#]*\.{KNOWN_ENDINGS}|.*/[^/:#]*\.\w{{1,8}}|[^:#]*/", re.IGNORECASE)
+
+#: in the graph's remark on a name with several meanings
+_AMBIGUOUS = "may be any of"
 
 Form = Literal["definition", "lines", "around", "file", "folder"]
 
@@ -91,6 +95,11 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     symbols = [place for place in unknown if not place.lines.line]
     hits = dict(zip(symbols, await _find_symbols(turn, [place.text for place in symbols]), strict=True))
     meanings = await _resolve_candidates(turn, hits)
+    for place, answer in hits.items():
+        if answer is None or answer.results or place.is_path or _AMBIGUOUS in answer.suggestion:
+            continue
+        if data := await find_data(turn, place.text):
+            hits[place], meanings[place] = GraphHits(), data
     resolved = Resolved()
     of_files = [spot.hit.path for spots in files.values() for spot in spots[:1]]
     of_symbols = [function.file for functions in meanings.values() for function in functions]
@@ -180,7 +189,7 @@ async def _resolve_candidates(
     ambiguous = [
         (place, name)
         for place, answer in hits.items()
-        if answer is not None and not answer.results and "may be any of" in answer.suggestion
+        if answer is not None and not answer.results and _AMBIGUOUS in answer.suggestion
         for name in answer.candidates
     ]
     answers = await _find_symbols(turn, [name for _, name in ambiguous])
