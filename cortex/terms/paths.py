@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -62,8 +62,10 @@ VENDORED_FOLDERS = frozenset(
 BUILT_FOLDERS = frozenset("dist build out deps generated".split())
 #: folders of builds
 _COPY_FOLDERS = frozenset(("dist", "build", "out"))
-#: folders below which a project has code of its own in folders with such names: src/build/plan.ts
-_CODE_FOLDERS = frozenset("src source sources lib internal pkg".split())
+#: folders below which a project has code of its own in folders with some of these names:
+#: src/build/plan.ts, test/build/plan.test.ts
+_CODE_FOLDERS = frozenset("src source sources lib internal pkg test tests".split())
+_CODE_PARTS = frozenset(("build", "out"))
 #: names of bundles, minified files and declarations of types
 _BUNDLE = re.compile(r"([.-](?:min|bundle|umd|iife))\.[cm]?js$|(\.d\.[cm]?ts)$")
 #: names of generated files
@@ -201,7 +203,7 @@ def is_foreign(path: str) -> bool:
 def is_built(path: str) -> bool:
     """Whether the path shows that the file is built or fetched: by a folder, or as minified."""
     *folders, name = path.lower().split("/")
-    return ".min." in name or any(folder in BUILT_FOLDERS for folder in folders)
+    return ".min." in name or _is_below(folders, BUILT_FOLDERS)
 
 
 @functools.lru_cache(_MEMO)
@@ -210,10 +212,15 @@ def is_built_copy(path: str) -> bool:
     a folder of builds, or as declarations of types. Fetched and generated files are no copies.
     """
     *folders, name = path.lower().split("/")
-    if _BUNDLE.search(name) or "dist" in folders:
-        return True
-    built = next((at for at, folder in enumerate(folders) if folder in _COPY_FOLDERS), -1)
-    return built >= 0 and _CODE_FOLDERS.isdisjoint(folders[:built])
+    return _BUNDLE.search(name) is not None or _is_below(folders, _COPY_FOLDERS)
+
+
+def _is_below(folders: Sequence[str], built: frozenset[str]) -> bool:
+    """Whether one of `folders` is one of `built`, and no part of the code of the project."""
+    first = next((at for at, folder in enumerate(folders) if folder in _CODE_FOLDERS), len(folders))
+    return any(
+        folder in built and (at < first or folder not in _CODE_PARTS) for at, folder in enumerate(folders)
+    )
 
 
 def is_unasked_copy(path: str, question: str) -> bool:

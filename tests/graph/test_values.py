@@ -59,7 +59,7 @@ CASES = {
             "jobs.go": "package app\nfunc late() {}\n",
         },
         {
-            ("app", "jobs:late", 2),
+            ("app:table", "jobs:late", 2),
             ("app:run", "jobs:late", 6),
             ("app:run", "app:Task.stop", 6),
             ("app:run", "jobs:late", 7),

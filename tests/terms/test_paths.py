@@ -91,6 +91,14 @@ def test_built_or_fetched_files_are_known_by_their_folder_or_as_minified(path):
 
 
 @pytest.mark.parametrize(
+    "path", ["packages/x/src/core/build/index.ts", "test/units/build/plan.test.ts", "internal/out/a.go"]
+)
+def test_code_below_a_folder_of_sources_or_tests_is_not_built(path):
+    assert not is_built(path)
+    assert not is_built_copy(path)
+
+
+@pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("dist/a.js", True), ("packages/x/dist/a.mjs", True), ("build/lib/a.py", True), ("out/a.js", True),
