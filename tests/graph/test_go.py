@@ -219,3 +219,9 @@ def test_a_test_package_hides_no_names_of_its_folder():
         edges = edges_of(project, Evaluator(project), path)
         calls = [(edge.source, edge.target) for edge in edges if edge.type == "calls"]
         assert calls == [(source, "disk/disk:Save")]
+
+
+def test_variables_of_a_package_are_definitions_as_constants_are():
+    text = "package tls\n\nvar Version = 1\n\nvar (\n\tSuites = 2\n\tleast, most = 1, 2\n)\n\nfunc f() { var local = 1 }\n"
+    definitions = project_of({"tls/cipher.go": text}).files["tls/cipher.go"].facts.definitions
+    assert {definition.name for definition in definitions} == {"Version", "Suites", "least", "most", "f"}
