@@ -46,6 +46,13 @@ RESERVATIONS_MAX = 3
 HEARTBEAT_MAX_S = 30.0
 #: seconds between two looks for files that wait for consent
 WAITING_S = 0.5
+#: while the text of the newest changes is served, and their names are not
+LINKING = (
+    "Names of the newest changes are still being linked: definitions and uses may be missing or those of "
+    "before; ask again in a few seconds."
+)
+#: seconds for which changed graph files may wait for the watcher
+LINKING_S = 60.0
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
 
@@ -236,7 +243,10 @@ class Freshness:
             block["searchable"] = {"done": share.done, "total": share.total}
         sentences += filter(None, [self._say_full(), self._say_waiting(generation.number)])
         if generation.rows or not share_reported:
-            sentences += _describe_state(progress, share, behind=behind, share_reported=share_reported)
+            linking = self._is_linking(progress, generation)
+            sentences += _describe_state(
+                progress, share, behind=behind, linking=linking, share_reported=share_reported
+            )
         if progress.silent_s > HEARTBEAT_MAX_S:
             sentences.append(
                 f"The indexer has not reported for {progress.silent_s:.0f} s (is the disk full?); see `cortex status`."
@@ -334,6 +344,18 @@ class Freshness:
         """Whether there are chunk files that `generation` lacks and the next one will publish."""
         return bool(generation.backlog) or self._listing().sequence > generation.sequence
 
+    def _is_linking(self, progress: Progress, generation: Generation) -> bool:
+        """Whether names are being linked, or the graph was written after `generation`: chunk files
+        of one change are published before its graph files.
+        """
+        if progress.indexing:
+            return progress.all_read
+        try:
+            written = os.stat(self._config.graph_dir).st_mtime
+        except OSError:
+            return False
+        return max(generation.published_at, time.time() - LINKING_S) < written
+
     def _listing(self) -> Listing[FileState]:
         return self._manifest.get(self._read_manifest)
 
@@ -413,8 +435,12 @@ def _reservation(path: str, remark: str) -> str:
     return f"{path} is {remark}." if kind == "not UTF-8" and rest.endswith(BY_GUESS) else ""
 
 
-def _describe_state(progress: Progress, share: Share, *, behind: bool, share_reported: bool) -> list[str]:
-    """Return sentences on the work of the indexer and the watcher."""
+def _describe_state(
+    progress: Progress, share: Share, *, behind: bool, linking: bool, share_reported: bool
+) -> list[str]:
+    """Return sentences on the work of the indexer and the watcher. `linking`: names are behind the
+    text.
+    """
     message = [progress.message] if progress.message else []
     if not share.is_complete:
         status = "is being indexed" if progress.indexing else "is about to be served"
@@ -422,8 +448,10 @@ def _describe_state(progress: Progress, share: Share, *, behind: bool, share_rep
         return message if share_reported else [sentence, *message]
     if progress.indexing and not progress.all_read:
         return [f"{say_progress(progress)} Answers may miss what is not indexed yet."]
-    if behind or progress.indexing:
+    if behind or (progress.indexing and not linking):
         return [*message, "The newest changes are indexed and about to be served."]
+    if linking:
+        return [*message, LINKING]
     if progress.looking:
         return [
             *message,

@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from cortex.ask.freshness import Freshness, say_progress
+from cortex.ask.freshness import LINKING, Freshness, say_progress
 from cortex.ask.lines import saved_files
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
@@ -334,7 +334,7 @@ def test_when_all_is_searchable_only_changes_are_reported(config):
     ("done", "message"),
     [
         (1, "Indexing is at 25 % (1 of 4 files). Answers may miss what is not indexed yet."),
-        (4, "The newest changes are indexed and about to be served."),
+        (4, LINKING),
     ],
 )
 def test_files_that_were_all_read_are_not_reported_missing(config, done, message):
@@ -343,6 +343,16 @@ def test_files_that_were_all_read_are_not_reported_missing(config, done, message
     fresh = Freshness(config)
     assert fresh.block(publish(config, 2))["message"] == message
     assert "100 %" not in say_progress(fresh.progress())
+
+
+def test_until_the_graph_of_a_change_is_published_its_names_are_said_to_be_behind(config):
+    indexed(config, a="one", b="two")
+    config.graph_dir.mkdir(parents=True)
+    fresh, now = Freshness(config), time.time()
+    assert fresh.block(publish(config, 2, published_at=now - 5))["message"] == LINKING
+    assert "message" not in fresh.block(publish(config, 2, published_at=now + 5))
+    os.utime(config.graph_dir, (now - 900, now - 900))  # of files that never were to be published
+    assert "message" not in fresh.block(publish(config, 2, published_at=now - 950))
 
 
 def test_before_the_first_generation_the_state_is_reported_once(config):

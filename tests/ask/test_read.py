@@ -197,8 +197,8 @@ def test_each_spelling_of_a_place_gives_its_lines(shop, place, expected):
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        ("CipherSuites", "tls/cipher.go:3-8"),
-        ("tls.CipherSuites", "tls/cipher.go:3-8"),
+        ("CipherSuites", "tls/cipher.go:5-7"),
+        ("tls.CipherSuites", "tls/cipher.go:5-7"),
         ("Version", "tls/cipher.go:10-10"),
         ("LONGEST_NAME", "src/Limits.java:2-2"),
         ("Limits.LONGEST_NAME", "src/Limits.java:2-2"),
