@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from cortex.query.check import check_query
+from cortex.ranking import subject_of
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES, first_fitting
@@ -57,7 +58,7 @@ class Search:
 
     def checked(self) -> Self:
         check_query(self.query)
-        return replace(self, limit=clamp(self.limit, 1, LIMIT_MAX))
+        return replace(self, query=subject_of(self.query), limit=clamp(self.limit, 1, LIMIT_MAX))
 
     @property
     def is_plain(self) -> bool:

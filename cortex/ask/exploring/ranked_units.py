@@ -53,8 +53,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     """Return the ranked units, None without units. Raises as `answer_with_code`, and NotReady."""
     if turn.context.config.store:  # a store holds no units: no lane is asked in vain
         return None
+    question = replace(question.checked(), limit=HITS)
     reading = read_question(question.query)
-    question = replace(question, limit=HITS)
     number = turn.generation.number
     filters = turn.context.scope_filters(question.filters)
     request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
