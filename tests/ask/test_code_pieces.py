@@ -239,3 +239,31 @@ def test_a_table_of_many_blocks_is_gone_through_a_bounded_number_of_times(monkey
     pieces = choose_pieces(body, WORDS, WANTED, 1_400)
     assert any("retry" in text for _, text in pieces.pieces)
     assert len(passes) < 30
+
+
+def decorated(count: int) -> tuple[Body, list[int]]:
+    """A function below `count` decorators of four lines, and the lines at which they begin."""
+    texts = [
+        line
+        for at in range(count)
+        for line in ("@option(", f"    '--name-{at}',", f"    help='text {at}',", ")")
+    ]
+    texts += ["def run(context):", *(f"    step_{at} = {at}" for at in range(60))]
+    lines = dict(enumerate(texts, start=1))
+    first = 4 * count + 2
+    return Body(lines, 1, [(at, at + 9, 0) for at in range(first, first + 60, 10)]), [*range(1, 4 * count, 4)]
+
+
+def test_of_many_decorators_the_one_with_the_words_is_shown() -> None:
+    body, starts = decorated(30)
+    body.lines[50] = "    help='retry a socket',"  # type: ignore[index]
+    pieces = choose_pieces(body, WORDS, WANTED, 100_000)
+    assert shown(body, pieces) == [49, 50, 51, 52, 121]
+    assert pieces.outline[0].text.startswith("@option(")
+    assert all(row.first in starts or row.first > 121 for row in pieces.outline)
+
+
+def test_few_decorators_are_shown_with_the_signature() -> None:
+    body, _ = decorated(3)
+    pieces = choose_pieces(body, WORDS, WANTED, 100_000)
+    assert shown(body, pieces)[:13] == [*range(1, 14)]

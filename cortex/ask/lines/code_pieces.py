@@ -46,6 +46,8 @@ NUMBER_BYTES = 6
 
 #: beginnings of comments, decorators and attributes, which say little in an outline
 _ASIDE = ("//", "/*", "*", "#", "@", "--")
+#: depth of a block above the signature
+DECORATOR = -1
 #: beginnings of a docstring
 _QUOTES = ('"""', "'''", 'r"""', "r'''")
 
@@ -174,6 +176,7 @@ def choose_pieces(
     if not blocks:
         all_lines = _show_all(view)
         return all_lines if all_lines.size <= max_bytes else Pieces()
+    blocks = [*blocks, *_decorators(body, min(block[0] for block in blocks))]
     worth = _worth_of(body, own_lines, blocks, words, wanted)
     least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
@@ -240,10 +243,10 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
     """
     body = view.body
     numbers = [number for number in body.lines if number not in body.apart]
-    begin = min(block[0] for block in view.blocks)
+    begin = min(block[0] for block in view.blocks if block[2] != DECORATOR)
     signature = {number for number in numbers if body.head <= number < begin} or {body.head}
-    if len(signature) > SIGNATURE_LINES_MAX:
-        signature &= _last_statement(body, begin)
+    for first, last, depth in view.blocks:
+        signature -= set(range(first, last + 1) if depth == DECORATOR else ())
     frame = signature | {number for number in numbers if number < body.head}
     for first, last in _docs_of(body):
         frame |= {number for number in range(first, last + 1) if number not in body.apart}
@@ -253,14 +256,18 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
     return frame.difference(view.doc_ends), signature
 
 
-def _last_statement(body: Body, end: int) -> set[int]:
-    """Return the lines of the last statement up to `end`, below a long decorator."""
+def _decorators(body: Body, begin: int) -> list[Block]:
+    """Return the statements above the last one before line `begin`, where these lines are many."""
+    head = [number for number in range(body.head, begin) if body.lines.get(number, "").strip()]
+    if len(head) <= SIGNATURE_LINES_MAX:
+        return []
     margin = indentation_of(body.lines[body.head])
-    for number in range(end - 1, body.head - 1, -1):
-        line = body.lines[number]
-        if line.strip() and indentation_of(line) <= margin and line.strip()[0] not in ")]}{":
-            return set(range(number, end))
-    return {body.head}
+    starts = [
+        number
+        for number in head
+        if indentation_of(body.lines[number]) <= margin and body.lines[number].strip()[0] not in ")]}{"
+    ]
+    return [(first, following - 1, DECORATOR) for first, following in pairwise(starts)]
 
 
 def _is_end(text: str) -> bool:
@@ -441,7 +448,9 @@ def _label(view: _View, first: int, last: int) -> str:
     body = view.body
     numbers = [number for number in range(first, last + 1) if body.lines.get(number, "").strip()]
     texts = [number for number in numbers if any(map(str.isalnum, body.lines[number]))] or numbers
-    code = next((at for at in texts if not body.lines[at].strip().startswith(_ASIDE)), texts[0])
+    is_decorator = any(block[2] == DECORATOR and block[0] <= first <= block[1] for block in view.blocks)
+    telling = texts if is_decorator else (at for at in texts if not body.lines[at].strip().startswith(_ASIDE))
+    code = next(iter(telling), texts[0])
     line = body.lines[code]
     indentation = line[: len(line) - len(line.lstrip())]
     if first in view.doc_ends:
