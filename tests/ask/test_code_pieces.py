@@ -263,6 +263,19 @@ def test_of_many_decorators_the_one_with_the_words_is_shown() -> None:
     assert all(row.first in starts or row.first > 121 for row in pieces.outline)
 
 
+def test_a_row_of_several_definitions_says_how_many() -> None:
+    lines = {1: "class Control:"} | {2: "    name = 'retry a socket'"}
+    for at in range(40):
+        lines |= {3 + 3 * at: f"    def call_{at}(self):", 4 + 3 * at: f"        return {at}", 5 + 3 * at: ""}
+    apart = frozenset(lines) - {1, 2}
+    rows = choose_pieces(Body(lines, 1, apart=apart), WORDS, WANTED, 100_000).outline
+    named = [(row.text, row.last - row.first) for row in rows]
+    assert any("def call_" in text and "more)" in text for text, _ in named)
+    for text, size in named:
+        more = int(text.rpartition("(and ")[2].split()[0]) if "(and " in text else 0
+        assert size == 3 * more + 1
+
+
 def test_few_decorators_are_shown_with_the_signature() -> None:
     body, _ = decorated(3)
     pieces = choose_pieces(body, WORDS, WANTED, 100_000)

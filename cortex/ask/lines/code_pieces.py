@@ -353,7 +353,24 @@ def _outline(view: _View, unshown: Iterable[Sequence[int]]) -> tuple[Row, ...]:
     """Return the rows of the lines between shown ones."""
     rows = [(number, *row) for number, gap in enumerate(unshown) for row in _rows_of(view, gap)]
     joined = _join_rows(rows, len(rows) - view.outline)
-    return tuple(Row(first, last, _label(view, first, last)) for first, last in joined)
+    return tuple(
+        Row(
+            first,
+            last,
+            _label(view, first, last) + _say_more(view, [row for row in rows if first <= row[1] <= last]),
+        )
+        for first, last in joined
+    )
+
+
+def _say_more(view: _View, rows: Sequence[tuple[int, int, int, int]]) -> str:
+    """Say how many definitions or decorators a row stands for, besides the one that it names."""
+    named = [row for row in rows if row[1] in view.body.apart or _is_decorator(view, row[1])]
+    return f" (and {len(named) - 1} more)" if len(named) > 1 else ""
+
+
+def _is_decorator(view: _View, line: int) -> bool:
+    return any(block[2] == DECORATOR and block[0] <= line <= block[1] for block in view.blocks)
 
 
 def _join_rows(rows: Sequence[tuple[int, int, int, int]], excess: int) -> list[tuple[int, int]]:
@@ -448,9 +465,8 @@ def _label(view: _View, first: int, last: int) -> str:
     body = view.body
     numbers = [number for number in range(first, last + 1) if body.lines.get(number, "").strip()]
     texts = [number for number in numbers if any(map(str.isalnum, body.lines[number]))] or numbers
-    is_decorator = any(block[2] == DECORATOR and block[0] <= first <= block[1] for block in view.blocks)
-    telling = texts if is_decorator else (at for at in texts if not body.lines[at].strip().startswith(_ASIDE))
-    code = next(iter(telling), texts[0])
+    telling = [at for at in texts if not body.lines[at].strip().startswith(_ASIDE)]
+    code = telling[0] if telling and not _is_decorator(view, first) else texts[0]
     line = body.lines[code]
     indentation = line[: len(line) - len(line.lstrip())]
     if first in view.doc_ends:
