@@ -40,6 +40,24 @@ def paths(base="", **aliases):
 TEXT = "export const x = 1;\n"
 
 SCRIPTS = {
+    "a test that imports the built file of a source": (
+        {"package.json": {}, "src/core/x.ts": TEXT},
+        ("test/units/x.test.js", "../../dist/core/x.js", "src/core/x.ts"),
+    ),
+    "of a package of several": (
+        {
+            "package.json": {},
+            "packages/app/package.json": {"name": "app"},
+            "packages/app/src/x.ts": TEXT,
+            "src/x.ts": TEXT,
+        },
+        ("packages/app/test/x.test.ts", "../dist/esm/x.mjs", "packages/app/src/x.ts"),
+    ),
+    "a built file that is there": (
+        {"package.json": {}, "dist/x.js": TEXT, "src/x.ts": TEXT},
+        ("test/x.test.js", "../dist/x.js", "dist/x.js"),
+    ),
+    "a file of no build": ({"package.json": {}, "src/x.ts": TEXT}, ("test/x.test.js", "../other/x.js", "")),
     "a tsconfig that extends one above it": (
         {"tsconfig.base.json": paths("src", _="./*"), "app/tsconfig.json": {"extends": "../tsconfig.base"}},
         ("app/a.ts", "@/x", "src/x.ts"),
@@ -133,7 +151,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("case", SCRIPTS)
 def test_script_imports_resolve_to_the_right_files(case, tmp_path):
     files, (importer, module, expected) = SCRIPTS[case]
-    texts = {"app/a.ts": TEXT, "src/x.ts": TEXT, "lib/x.ts": TEXT} | files
+    texts = {"app/a.ts": TEXT, "src/x.ts": TEXT, "lib/x.ts": TEXT, importer: TEXT} | files
     assert project(tmp_path, texts).find_module(module, importer) == expected
 
 

@@ -30,6 +30,9 @@ _SVELTE_LIBRARY, _SVELTE_FOLDER = "$lib", "src/lib"
 #: endings of build products of a script, which an import may name instead
 _BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
 
+#: folders of build output, built from files below SOURCES
+BUILT = frozenset("dist build lib out es esm cjs umd types output".split())
+SOURCES = "src"
 #: the files that make a folder a package of Python
 PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 #: folders of a project that hold its modules, besides its root
@@ -235,7 +238,8 @@ class ScriptModules:
     def find(self, module: str, importer: str) -> str:
         module = module.partition("?")[0]  # a loader's options: `./icon.vue?raw`
         if module.startswith("."):
-            return self._file_at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
+            place = posixpath.normpath(posixpath.join(folder_of(importer), module))
+            return self._file_at(place) or self._built_from(place)
         if module.startswith("/"):
             return self._below_site(module[1:], importer)
         if module.partition("/")[0] == _SVELTE_LIBRARY and (
@@ -251,6 +255,16 @@ class ScriptModules:
         if config is not None and (path := self._entry(self._aliases[config], module, "")):
             return path
         return self._in_package(module)
+
+    def _built_from(self, place: str) -> str:
+        """The source of a file that is built: of `dist/core/x.js` in a package `src/core/x.ts`."""
+        folder = _nearest(self._packages, place) or ""
+        parts = place[len(folder) :].strip("/").split("/")
+        while len(parts) > 1 and parts[0] in BUILT:
+            parts.pop(0)
+            if path := self._file_at(posixpath.join(folder, SOURCES, *parts)):
+                return path
+        return ""
 
     def _below_site(self, place: str, importer: str) -> str:
         """The file of `/src/main.ts`: a site's root is the importer's folder, or one around it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from cortex.graph.facts.modules import PACKAGE_FILES, Package, folder_of
+from cortex.graph.facts.modules import BUILT, PACKAGE_FILES, SOURCES, Package, folder_of
 from cortex.graph.resolution.project import Roots
 from cortex.system import files
 
@@ -32,9 +32,6 @@ ENTRIES_MAX = 500
 #: the names of a folder's own configuration; the first existing one counts
 CONFIGS = ("tsconfig.json", "jsconfig.json")
 
-#: folders of build output, built from files below SOURCES
-_BUILT = frozenset("dist build lib out es esm cjs umd types output".split())
-SOURCES = "src"
 
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r",(\s*[}\]])")
@@ -272,7 +269,7 @@ def _source_paths(value: object, folder: str, options: Options) -> tuple[str, ..
             source = options.source if options.source is not None else _project_path(folder, SOURCES)
             paths.append(posixpath.join(source, path[len(options.out) + 1 :]))
         parts = leaf[2:].split("/")
-        while len(parts) > 1 and parts[0] in _BUILT:
+        while len(parts) > 1 and parts[0] in BUILT:
             parts.pop(0)
             paths.append(_project_path(folder, "/".join((SOURCES, *parts))))
         paths.append(_project_path(folder, "/".join((SOURCES, *parts))))
