@@ -20,9 +20,6 @@ from cortex.indexer.store.writer import writer_lock
 from cortex.settings.config import Config
 from tests.indexer.indexed_tree import COUNT, FILES, chunks, contents
 
-#: suffixes of a few files: the grammars of all languages take a process three seconds
-FEW = (".md", ".py", ".go", ".sh", ".json", ".txt", ".toml", ".js")
-
 
 @pytest.mark.parametrize("stop_at", [1, 2, 3])
 def test_a_run_that_is_killed_is_finished_by_the_next(project, monkeypatch, stop_at):
@@ -55,7 +52,7 @@ from cortex.settings.config import Config
 from cortex.indexer import run
 from cortex.indexer.store.limits import Limits
 
-limits = Limits(shard_files=1, flush_s=0.0, flush_share=float("inf"))  # as many steps in every run
+limits = Limits(shard_files=2, flush_s=0.0, flush_share=float("inf"))  # as many steps in every run
 plain, steps = os.replace, []
 
 def replace(source, target, **folders):
@@ -79,19 +76,16 @@ for line in sys.stdin:
 """
 
 
-def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project):
-    for path in (project.root / "shop").iterdir():
-        if path.suffix not in FEW:  # a run after a killed one reads in a new process
-            path.unlink()
-    command = [sys.executable, "-P", "-c", KILLED, str(project.root)]
+def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(quick):
+    command = [sys.executable, "-P", "-c", KILLED, str(quick.root)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
-        steps, expected = int(killed.stdout.readline()), contents(project)
+        steps, expected = int(killed.stdout.readline()), contents(quick)
         for step in {*range(0, steps, max(1, steps // 5)), steps - 2, steps - 1}:
-            shutil.rmtree(project.home)
+            shutil.rmtree(quick.home)
             print(step, file=killed.stdin, flush=True)
             assert int(killed.stdout.readline()) == -signal.SIGKILL
-            index(project, limits=Limits(shard_files=1))
-            assert contents(project) == expected, step
+            index(quick, limits=Limits(shard_files=2))
+            assert contents(quick) == expected, step
         killed.stdin.close()
     assert killed.returncode == 0
 
