@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import re
 import subprocess
-import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("cortex", "ipc", "workers", "tests", "scripts")
@@ -31,7 +30,11 @@ FOLDERS = ("cortex", "ipc", "workers", "tests", "scripts")
 RELATIVES = frozenset(("what", "who", "whose", "whom"))
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_STRING_OR_COMMENT = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'{3}(?:\\.|[^\\])*?\'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|#[^\n]*''',
+    re.DOTALL,
+)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -92,31 +95,41 @@ def _source(path: str) -> str:
 
 
 @cache
-def _tree(path: str) -> ast.Module:
-    return ast.parse(_source(path))
+def _read(path: str) -> tuple[list[Binding], Words]:
+    """Return the bindings and the words of the docstrings. The tree is not kept: the garbage
+    collector would look at all of them again and again.
+    """
+    bound: list[Binding] = []
+    texts: list[str] = []
+    waiting: list[tuple[Any, str]] = [(ast.parse(_source(path)), "")]
+    while waiting:
+        node, scope = waiting.pop()
+        if isinstance(node, list):
+            waiting += [(child, scope) for child in node]
+        elif isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                bound.append(Binding(path, node.lineno, scope, node.id))
+        elif isinstance(node, ast.AST):
+            if name := _bound(node):
+                bound.append(Binding(path, node.lineno, scope, name))  # type: ignore[attr-defined]
+            if isinstance(node, _DEFINITIONS):
+                scope = f"{scope}.{node.name}" if scope else node.name
+            if isinstance(node, (ast.Module, *_DEFINITIONS)):
+                texts.append(ast.get_docstring(node) or "")
+            waiting += [(value, scope) for field in node._fields if (value := getattr(node, field, None))]
+    return sorted(bound, key=lambda binding: binding.line), count_words("\n".join(texts))
 
 
 def bindings(path: str) -> list[Binding]:
-    return list(_bindings(_tree(path), path, ""))
-
-
-def _bindings(node: ast.AST, path: str, scope: str) -> Iterator[Binding]:
-    for child in ast.iter_child_nodes(node):
-        inner = scope
-        if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
-            yield Binding(path, child.lineno, scope, child.name)
-            inner = f"{scope}.{child.name}" if scope else child.name
-        elif name := _bound(child):
-            yield Binding(path, child.lineno, scope, name)  # type: ignore[attr-defined]
-        yield from _bindings(child, path, inner)
+    return _read(path)[0]
 
 
 def _bound(node: ast.AST) -> str:
-    """Return the name that an expression or an argument binds, or ""."""
+    """Return the name that a definition, an argument or an attribute of `self` binds, or ""."""
+    if isinstance(node, _DEFINITIONS):
+        return node.name
     if isinstance(node, ast.arg):
         return node.arg
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        return node.id
     is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
     return node.attr if is_own and isinstance(node.ctx, ast.Store) else ""  # type: ignore[attr-defined]
 
@@ -128,17 +141,12 @@ def count_words(text: str) -> Words:
 
 
 def docstrings(path: str) -> Words:
-    texts = [
-        ast.get_docstring(node) or ""
-        for node in ast.walk(_tree(path))
-        if isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS))
-    ]
-    return count_words("\n".join(texts))
+    return _read(path)[1]
 
 
 def comments(path: str) -> Words:
-    tokens = tokenize.generate_tokens(io.StringIO(_source(path)).readline)
-    return count_words("\n".join(token.string for token in tokens if token.type == tokenize.COMMENT))
+    tokens = _STRING_OR_COMMENT.findall(_source(path))
+    return count_words("\n".join(token for token in tokens if token.startswith("#")))
 
 
 def room_of(path: str) -> str:

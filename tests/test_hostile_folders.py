@@ -5,6 +5,7 @@ again.
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -165,6 +166,15 @@ def _no_growth() -> Iterator[None]:
     yield
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < GROWTH_MB * 1024, f"{grown // 1024} MB more"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _installed() -> Iterator[None]:
+    """What is installed stays as it is: the doctor looks once, and not in each of 400 rounds."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_packages", "_extras"):
+            patch.setattr(doctor, name, functools.cache(getattr(doctor, name)))
+        yield
 
 
 @pytest.mark.timeout(120)

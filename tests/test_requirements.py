@@ -1,8 +1,9 @@
 """docs/REQUIREMENTS.md: each row names a test that exists, a decision, or a budget's figures."""
 
-import ast
 import re
 from pathlib import Path
+
+from tests.written_tests import written_tests
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "REQUIREMENTS.md").read_text(encoding="utf-8")
@@ -22,13 +23,7 @@ def test_every_requirement_names_its_proof():
 
 def test_every_test_that_proves_a_requirement_exists():
     names = set(re.findall(r"`(test_\w+)`", TEXT))
-    written = {
-        node.name
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    assert names - written - {"test_requirements"} == set()
+    assert names - written_tests() - {"test_requirements"} == set()
 
 
 def test_a_budget_is_met_or_missed_by_a_figure():

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from cortex.settings.config import Config
-from tests.indexer.indexed_tree import FILES
+from tests.indexer.indexed_tree import DEAR, FILES
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -24,3 +24,12 @@ def _private_places():
 def project(tmp_path) -> Config:
     shutil.copytree(FILES, tmp_path / "project")
     return Config(root=(tmp_path / "project").resolve())
+
+
+@pytest.fixture
+def quick(project) -> Config:
+    """The project without the files of DEAR languages, for tests that start processes."""
+    for path in (project.root / "shop").iterdir():
+        if path.suffix in DEAR:
+            path.unlink()
+    return project

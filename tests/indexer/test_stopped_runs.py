@@ -52,32 +52,42 @@ from cortex.settings.config import Config
 from cortex.indexer import run
 from cortex.indexer.store.limits import Limits
 
-limits = Limits(shard_files=4, flush_s=0.0, flush_share=float("inf"))  # as many steps in every run
-plain, left = os.replace, [int(sys.argv[2])]
+limits = Limits(shard_files=2, flush_s=0.0, flush_share=float("inf"))  # as many steps in every run
+plain, steps = os.replace, []
 
 def replace(source, target, **folders):
-    left[0] -= 1
-    if left[0] < 0:
+    steps.append(target)
+    if len(steps) > killed_at:
         os.kill(os.getpid(), signal.SIGKILL)
     plain(source, target, **folders)
 
 os.replace = replace
+killed_at = 100_000
 run.index(Config(root=Path(sys.argv[1])), limits=limits)
-print(int(sys.argv[2]) - left[0])
+print(len(steps), flush=True)
+for line in sys.stdin:
+    # A fork has loaded what each run needs.
+    if not (run_pid := os.fork()):
+        killed_at = int(line)
+        steps.clear()
+        run.index(Config(root=Path(sys.argv[1])), limits=limits)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(run_pid, 0)[1]), flush=True)
 """
 
 
-@pytest.mark.timeout(400)  # some forty processes, each of which imports and indexes
-def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project):
-    command = [sys.executable, "-P", "-c", KILLED, str(project.root)]
-    uninterrupted = subprocess.run([*command, "100000"], check=True, capture_output=True, text=True)
-    steps, expected = int(uninterrupted.stdout), contents(project)
-    for step in {*range(0, steps, max(1, steps // 5)), steps - 2, steps - 1}:
-        shutil.rmtree(project.home)
-        killed = subprocess.run([*command, str(step)], check=False, capture_output=True)
-        assert killed.returncode == -signal.SIGKILL
-        index(project, limits=Limits(shard_files=4))
-        assert contents(project) == expected, step
+def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(quick):
+    command = [sys.executable, "-P", "-c", KILLED, str(quick.root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
+        steps, expected = int(killed.stdout.readline()), contents(quick)
+        for step in {*range(0, steps, max(1, steps // 5)), steps - 2, steps - 1}:
+            shutil.rmtree(quick.home)
+            print(step, file=killed.stdin, flush=True)
+            assert int(killed.stdout.readline()) == -signal.SIGKILL
+            index(quick, limits=Limits(shard_files=2))
+            assert contents(quick) == expected, step
+        killed.stdin.close()
+    assert killed.returncode == 0
 
 
 def test_a_stopped_run_leaves_whole_chunk_files(project):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,15 +26,28 @@ OTHERS = (
 )
 
 
-@contextmanager
-def open_small(data: Path) -> Iterator[Library]:
-    """Open a memory with the notes OTHERS and the default model."""
-    ticks = itertools.count()
-
-    def now() -> int:
-        return BEGIN + next(ticks) * DAY_MS // 10
-
-    with Library(Memory(data, open_static(), now, model=Sentences), project="here") as opened:
+@functools.cache
+def _template() -> tuple[tempfile.TemporaryDirectory[str], int]:
+    """Return a folder with the notes OTHERS, which lives as long as this process, and the ticks of
+    the clock that they took.
+    """
+    folder, ticks = tempfile.TemporaryDirectory(), itertools.count()
+    with _open(Path(folder.name), ticks) as library:
         for title in OTHERS:
-            opened.store(title)
-        yield opened
+            library.store(title)
+    return folder, next(ticks)
+
+
+def _open(data: Path, ticks: Iterator[int]) -> Library:
+    memory = Memory(data, open_static(), lambda: BEGIN + next(ticks) * DAY_MS // 10, model=Sentences)
+    return Library(memory, project="here")
+
+
+@contextmanager
+def open_small(data: Path, *, is_new: bool = True) -> Iterator[Library]:
+    """Open a memory with the default model; a new one has the notes OTHERS and no other."""
+    folder, ticks = _template()
+    if is_new:
+        shutil.copytree(folder.name, data, dirs_exist_ok=True)
+    with _open(data, itertools.count(ticks)) as library:
+        yield library

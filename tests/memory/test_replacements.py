@@ -170,7 +170,7 @@ def answers_after(folder, *, waits):
         for title in ASPECTS:
             library.store(title)
             waits.append(len(library.memory.replacements.waiting))
-    with open_small(folder) as library:  # nothing was read in the background before it
+    with open_small(folder, is_new=False) as library:  # nothing was read in the background before it
         finish(read_waiting(library.memory))
         assert not library.memory.replacements.waiting
         rows = [library.recall(question) for question in QUESTIONS]

@@ -135,7 +135,7 @@ def test_the_newest_three_back_ups_stay_and_are_for_their_owner(memory):
 
 def test_a_damaged_database_is_named_with_its_newest_back_up_and_stays(data):
     with Library.open(data) as memory:
-        fill(memory, 200)
+        fill(memory, 20)
         copy = finish(memory.back_up())["file"]
     raw = bytearray((data / NAME).read_bytes())
     raw[100:4096] = b"\xff" * 3996
@@ -145,7 +145,7 @@ def test_a_damaged_database_is_named_with_its_newest_back_up_and_stays(data):
     assert (data / NAME).read_bytes() == raw
     shutil.copy(copy, data / NAME)
     with Library.open(data) as memory:
-        assert memory.stats()["node_count"] == 200
+        assert memory.stats()["node_count"] == 20
 
 
 def test_damage_inside_the_file_is_reported(data):
