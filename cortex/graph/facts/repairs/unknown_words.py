@@ -18,8 +18,8 @@ from cortex.terms.code.headers import NO_CODE
 
 #: parses of a file in search of such words, and candidates of a line
 ROUNDS_MAX, TRIALS_MAX = 4, 3
-#: errors of a file in which words are sought; lines of an error whose end counts, too
-ERRORS_MAX, ERROR_LINES_MAX = 2000, 6
+#: first and last lines of errors of a file in which words are sought
+ERRORS_MAX = 4000
 #: calls of macros without a semicolon that stay calls, those outside of classes
 STATEMENTS_MAX = 200
 #: characters of a macro's arguments, and before a word
@@ -64,21 +64,28 @@ class _Candidate(NamedTuple):
     text: str = ""
 
 
+class _Errors(NamedTuple):
+    """The first and last lines of all errors, from 0, and a measure of all."""
+
+    rows: list[int]
+    total: int
+
+
 def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
     """Return C++ with such words as blanks and the same lines and columns; the text itself if its
     parse, `root`, does not improve. `parse` returns the root of other text.
     """
-    errors = _error_rows(root)
-    if not errors or len(errors) > ERRORS_MAX:
+    errors = _errors_of(root)
+    if not errors.rows or len(errors.rows) > ERRORS_MAX:
         return text
     first = _DEFAULT.sub(_plain_default, _without_commas(text))
     best, best_errors = text, errors
-    if first != text and len(trial := _error_rows(parse(first))) < len(errors):
+    if first != text and (trial := _errors_of(parse(first))).total < errors.total:
         best, best_errors = first, trial
     lines = text.split("\n")
     if not any(
         _WORD.search(lines[row])
-        for error in set(best_errors)
+        for error in set(best_errors.rows)
         for row in (error, error - 1)
         if row < len(lines)
     ):
@@ -88,19 +95,20 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
     known = set[str]()
     rejected, joint = set[_Candidate](), set[int]()
     for _ in range(ROUNDS_MAX):
-        tried = _choose(best_errors, by_row, rejected, joint)
+        tried = _choose(best_errors.rows, by_row, rejected, joint)
         if not tried:
             break
         other = _without(best, tried)
-        others = _error_rows(parse(other))
-        right = [each for each in tried if _is_better(best_errors, others, code, each)]
+        others = _errors_of(parse(other))
+        right = [each for each in tried if _is_better(best_errors.rows, others.rows, code, each)]
         rejected.update(set(tried).difference(right))
         if not right:
             continue
         known.update(each.name for each in right)
         every = [each for row in by_row.values() for each in row if each.name in known]
         other = _without(best, every)
-        if (others := _error_rows(parse(other))) and len(others) >= len(best_errors):
+        others = _errors_of(parse(other))
+        if others.total >= best_errors.total:
             rejected.update(right)
             known.difference_update(each.name for each in right)
             continue
@@ -139,18 +147,18 @@ def _plain_default(match: re.Match[str]) -> str:
     return f"{match[1]}{' ' * len(match[2])}{match[3]}{_NO_NEWLINE.sub(' ', match[4])}"
 
 
-def _error_rows(root: Node) -> list[int]:
-    """Return the first lines of all errors, and the last ones of short errors, from 0."""
-    rows, pending = list[int](), [root]
+def _errors_of(root: Node) -> _Errors:
+    rows, pending, lines = list[int](), [root], 0
     while pending:
         node = pending.pop()
         if node.is_error or node.is_missing:
             rows.append(node.start_point[0])
-            if 0 < node.end_point[0] - node.start_point[0] < ERROR_LINES_MAX:
+            if more := node.end_point[0] - node.start_point[0]:
                 rows.append(node.end_point[0])
+                lines += more
         if node.has_error:
             pending += node.children
-    return rows
+    return _Errors(rows, len(rows) + lines)
 
 
 def _candidates(code: str) -> dict[int, list[_Candidate]]:
