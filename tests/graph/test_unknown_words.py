@@ -173,3 +173,12 @@ def test_a_condition_around_the_head_of_a_template_keeps_its_class() -> None:
     )
     symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
     assert ("size", "Time") in {(symbol.name, symbol.scope) for symbol in symbols}
+
+
+def test_a_macro_at_the_end_of_a_long_error_is_found() -> None:
+    members = "".join(f"  int size{number}();\n" for number in range(60))
+    old = '  template <typename T>\n  OLD("Use as_map(), as_bool()")\n  T get() const {\n    return T(1);\n  }\n'
+    text = f"#ifndef A\nclass Disk {{\n{members}{old}{members.replace('size', 'free')}}};\n#endif"
+    assert "OLD" not in read(text)
+    symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
+    assert ("get", "Disk") in {(symbol.name, symbol.scope) for symbol in symbols}
