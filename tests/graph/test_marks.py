@@ -128,10 +128,6 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
         ),
         ("/* a */\nSHOP_PURE\nSHOP_RETURNS(nonnull)\nSHOP_API\nint* f();", "/* a */\n\n\n\nint* f();"),
         (
-            "template <class T>\nSHOP_ATTR(nonnull)\nSHOP_INLINE\nvoid f(T x);",
-            "template <class T>\n\n\nvoid f(T x);",
-        ),
-        (
             "struct Disk {\n  /// @{\n  SHOP_TEMPLATE((A<B> || C(d)),\n    typename T)\n  SHOP_PURE\n  void f(T x);",
             "struct Disk {\n /// @{\n\n\n\n void f(T x);",
         ),
@@ -145,10 +141,7 @@ def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
             "template <int N>\nDisk(char (&x)[N]) noexcept(f(x))\n // a\n : n_{N} {",
         ),
         ("  INL explicit Disk(int n) : n_(n) {", "explicit Disk(int n) : n_(n) {"),
-        ("  explicit SHOP_A SHOP_B Disk(int n);", "explicit Disk(int n);"),
         ("void f() SHOP_NOEXCEPT_IF(noexcept(g())) {", "void f() {"),
-        ("  SHOP_ALIGNED char text[SIZE];", "char text[SIZE];"),
-        ("int f() const noexcept SHOP_WORKAROUND;", "int f() const noexcept ;"),
         ("enum SHOP_CLOSED Kind : int {", "enum Kind : int {"),
     ],
 )

@@ -21,6 +21,7 @@ If several patterns match one name, the widest node wins, then the pattern furth
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import itertools
@@ -36,6 +37,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
 from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, wrapped_functions
 from cortex.graph.facts.repairs.macros import unmark
+from cortex.graph.facts.repairs.unknown_words import blank_unknown_words
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import SIGNATURE_CHARS_MAX, Outline, Span, dedent, plain_comment
@@ -51,6 +53,8 @@ from cortex.terms.records import Symbol
 PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE = 1_000, 0.2
 #: bytes per read of a parser
 READ_BYTES = 1 << 16
+#: characters of a file of C or C++ in which unknown words are sought: it is parsed several times
+WORDS_CHARS_MAX = 800_000
 #: longest import in characters
 IMPORT_CHARS_MAX = 200
 #: grammars that often meet text that they cannot read (macros): their trees with errors are reused.
@@ -95,7 +99,23 @@ def without_marks(source: Source, language: Language) -> Source:
     if language.name not in {"c", "cpp"}:
         return source
     lines = tuple(unmark("\n".join(blank_conditionals(source.lines))).split("\n"))
-    return source if lines == source.lines else replace(source, lines=lines)
+    plain = source if lines == source.lines else replace(source, lines=lines)
+    return _without_unknown_words(plain, language)
+
+
+def _without_unknown_words(source: Source, language: Language) -> Source:
+    """Return a file of C or C++ without the macros that its parser stumbles over."""
+    tree, parser, text = syntax_tree(source, language)[1], _tools(language)[0], "\n".join(source.lines)
+
+    def parse_text(other: str) -> Node:
+        raw = f"{other}\n".encode("utf-8", "surrogatepass")
+        return _parse_places(parser, raw, len(raw)).root_node
+
+    other = text
+    if tree.root_node.has_error and len(text) <= WORDS_CHARS_MAX:
+        with contextlib.suppress(TooComplex):
+            other = blank_unknown_words(text, tree.root_node, parse_text)
+    return source if other is text else replace(source, lines=tuple(other.split("\n")))
 
 
 def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:

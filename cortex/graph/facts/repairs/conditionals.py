@@ -18,8 +18,7 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line that needs a continuation
 _OPEN_END = re.compile(
-    r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern|else)|^\s*__attribute__\s*\(\(.*\)\)"
-    r"|^\s*template\s*<.*>)$"
+    r"(?:[,(&|+=?<>]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern|else)|^\s*__attribute__\s*\(\(.*\)\))$"
 )
 #: begins a line that continues the statement above; in a branch also one that ends a block
 _CONTINUES = re.compile(r"\s*(?:else|catch|finally)\b")

@@ -74,10 +74,6 @@ _ANNOTATION = (
     r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
     rf"(?:_[A-Z0-9_]+)?\b(?:{_DEEP_ARGUMENTS})?))"
 )
-#: a word before a macro that is no result's type: the macro may be the type itself
-_NO_RESULT_BEFORE = re.compile(
-    r"\b(?:static|inline|extern|virtual|const|constexpr|explicit|friend|unsigned|return|else|do|case|goto|throw|new|delete)[ \t]$"
-)
 _ELSE = re.compile(r"\s*else\b")
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
 #: blanks and comments in the text of a macro, which may go on in the next line; the begin of a name
@@ -102,7 +98,7 @@ _OPENED_SPACE = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)(?![\w(]|[ \t]*=)")
 _OPENS_NONE = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|/\*.*?\*/|//.*|\busing\s+namespace\b", re.DOTALL)
 _SPACE_ARGUMENTS = re.compile(rf"{_PAUSE}|\([^()]*\)")
 #: a macro without parameters, with its value; values that only annotate, and those that may stay
-_PLAIN_MACRO = re.compile(r"(?m)^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*+)(?!\()[ \t]*+([^\n]*)$")
+_PLAIN_MACRO = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*+)(?!\()[ \t]*+([^\n]*)")
 _ANNOTATES = re.compile(
     r"(?:(?:const|constexpr|consteval|inline|noexcept|_NOEXCEPT|override|final|__forceinline|__inline|throw\(\)"
     r"|__attribute__\s*\(\((?:[^()\n]|\([^()\n]*\))*\)\)|__declspec\([^()\n]*\)|\[\[[^\]\n]*\]\])\s*)*(?://[^\n]*|/\*[^\n]*\*/\s*)?"
@@ -112,6 +108,14 @@ _KEPT_VALUES = frozenset({"const", "constexpr", "inline", "noexcept"})
 _KEYWORDS = _KEPT_VALUES | {"consteval", "override", "final"}
 #: a line of a directive, with its continuations
 _DIRECTIVE_LINE = r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+"
+#: comments in it, which end a directive for the grammar
+_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+_NO_LINE_END = re.compile(r"[^\n\\]")
+#: words before a conversion's definition outside of its class, `inline Disk::operator Tape()`:
+#: behind them the grammar takes `Disk::operator` for a type
+_BEFORE_CONVERSION = re.compile(
+    r"\b(?:(?:inline|constexpr)\s++)++(?=(?:[A-Za-z_]\w*+(?:<(?:[^;()<>\n]|<[^;()<>\n]*+>)*+>)?+::)++operator\s++[A-Za-z_])"
+)
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(
     r"(?m)^[ \t]*[A-Z]\w*(?:NAMESPACE_(?:(?P<begin>BEGIN|OPEN)|END|CLOSE)|(?P<open>BEGIN|OPEN)_NAMESPACE|(?:END|CLOSE)_NAMESPACE)"
@@ -160,17 +164,10 @@ _MARKS = re.compile(
     rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
     rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
     rf"|^[ \t]*(?P<initialized>(?:[A-Z][A-Z0-9_]+[ \t]+)+)(?={_INITIALIZED})"
-    rf"|(?<=\bexplicit[ \t])(?P<explicit>{_MACROS})(?=[A-Za-z_]\w*[ \t]*\()"
     rf"|\b(?P<held>{_MACROS})(?=(?:(?:{_OF_TYPE})+{_RESULT})?(?:{_OF_TYPE})+{_FUNCTION_NAME})"
-    rf"|(?<=[a-z\d>*&][ \t])(?P<convention>{_MACROS})(?={_FUNCTION_NAME})"
     rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
-    rf"|(?<=[;{{}}>:\n]\n)(?:[ \t]*//[^\n]*\n)+[ \t]*(?P<commented>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
     rf"|^[ \t]+(?P<member>{_MACRO}{_LONG_ARGUMENTS}{_MORE_LINES})[ \t]*$(?=\s*[\w~}}/#\[])"
-    rf"|^[ \t]*(?P<variable>{_MACROS})(?=(?!{_NO_RESULT}){_RESULT}[A-Za-z_]\w*[ \t]*[;\[={{])"
-    rf"|(?:(?<=\) const)|(?<=noexcept)|(?<=override)|(?<=final))[ \t]+(?P<behind>{_MACRO})(?=[ \t]*[;{{])"
-    rf"|(?<=>[ \t])(?P<templated>{_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
-    rf"|(?<=>)[ \t]*\n[ \t]*(?P<headed>{_MACRO}{_ARGUMENTS}{_MORE_LINES})[ \t]*$(?=\s*[\w~])"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
     rf"|\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+(?P<condition>{_MACRO})(?=[ \t]*\()"
@@ -209,10 +206,8 @@ _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|:?[ \t]*
 _BEFORE = re.compile(
     rf"_[A-Z0-9]*+(?:[ \t]*+(?://[^\n]*+)?\n?[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))"
 )
-_TEMPLATED = re.compile(r">[ \t](?=[A-Z][A-Z0-9]*_)")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
 _DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
-_BEHIND = re.compile(r"(?:\) const|noexcept|override|final)(?=[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*[;{])")
 _CONDITIONS = re.compile(r"\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*\(")
 _BRANCHES = re.compile(r"\belse[ \t]+[A-Z][A-Z0-9_]+\(")
 _BETWEEN_END = re.compile(rf"\){_TO_NAME}")
@@ -244,14 +239,18 @@ def unmark(text: str) -> str:
 
     The rest of a line stays at its column.
     """
+    if "\\\n" in text and "*/" in text:
+        text = re.sub(f"(?m){_DIRECTIVE_LINE}", _blank_comments, text)
     if "METHOD" in text or "FIXTURE" in text:
         text = _TEST.sub(_name_test, text)
     if annotations := _annotations(text):
         pattern = rf"(?m){_DIRECTIVE_LINE}|\b({'|'.join(annotations)})\b"
         text = re.sub(pattern, lambda match: annotations[match[1]] if match[1] else match[0], text)
+    if "::operator " in text:
+        text = _BEFORE_CONVERSION.sub(lambda match: _NO_NEWLINE.sub(" ", match[0]), text)
     if "};" in text:
         text = _STRUCT.sub(partial(_open_struct, {}), text)
-    if "namespace" in text and (spaces := _space_macros(text)):
+    if "namespace" in text and "define" in text and (spaces := _space_macros(text)):
         pattern = rf"(?m)(?<!\\\n)^[ \t]*({'|'.join(spaces)})[ \t]*$"
         text = re.sub(pattern, lambda match: spaces[match[1]], text, count=SPACES_MAX)
     if "_NAMESPACE" in text or "NAMESPACE_" in text:
@@ -270,8 +269,9 @@ def _annotations(text: str) -> dict[str, str]:
     it defines them, with what takes their place: such a word, or blanks.
     """
     values: dict[str, list[str]] = {}
-    for name, value in _PLAIN_MACRO.findall(text):
-        values.setdefault(name, []).append(value.strip())
+    for macro in _PLAIN_MACRO.finditer(text):
+        if not text[text.rfind("\n", 0, macro.start()) + 1 : macro.start()].strip():
+            values.setdefault(macro[1], []).append(macro[2].strip())
     return {
         name: next((v for v in written if v in _KEPT_VALUES and len(v) <= len(name)), "").ljust(len(name))
         for name, written in values.items()
@@ -301,6 +301,12 @@ def _names_macro(text: str) -> bool:
 
 def _open_space(match: re.Match[str]) -> str:
     return f"namespace {match['name']} {{" if match["begin"] or match["open"] else "}"
+
+
+def _blank_comments(directive: re.Match[str]) -> str:
+    if "*/" not in directive[0]:
+        return directive[0]
+    return _COMMENT.sub(lambda match: _NO_LINE_END.sub(" ", match[0]), directive[0])
 
 
 def _name_test(match: re.Match[str]) -> str:
@@ -335,16 +341,6 @@ def _is_block(body: str, name: str) -> bool:
     return any(statement["called"] != name for statement in statements if statement)
 
 
-def _comment_above(text: str, at: int) -> int:
-    """Return the first place of the comment lines above the line at `at`, -1 without any."""
-    first = -1
-    while (start := text.rfind("\n", 0, max(0, at - 1)) + 1) < at and text[start:at].lstrip(" \t")[
-        :2
-    ] == "//":
-        first = at = start
-    return first
-
-
 def _mark_starts(text: str) -> Iterator[int]:
     """Yield the places where a mark may begin.
 
@@ -356,14 +352,11 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _LINES.finditer(text):
         yield match.start() + 1
         yield _scan_back(text, match.start(), " \t")
-        if (first := _comment_above(text, match.start() + 1)) >= 0:
-            yield first
     for match in _BEFORE.finditer(text):
         first = _scan_back(text, match.start(), _UPPER_WORDS)
         yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
-    for search in (_TEMPLATED, _RESULTS, _BEHIND):
-        for match in search.finditer(text):
-            yield match.end()
+    for match in _RESULTS.finditer(text):
+        yield match.end()
     for match in _BRANCHES.finditer(text):
         yield text.rfind("\n", 0, match.start()) + 1
     for match in _CONDITIONS.finditer(text):
@@ -406,9 +399,7 @@ def _blank_mark(match: re.Match[str]) -> str:
             return _UNNAMED_SPACE.ljust(last - first)
     if kind == "branch":  # `SHOP_IF(x) {…} else {…}`
         return f"{text[start:first]}{'if'.ljust(last - first)}" if _has_else(match) else match[0]
-    if kind == "member" and not _is_in_class(text, first):
-        return match[0]
-    if kind == "convention" and _NO_RESULT_BEFORE.search(text, begin, first):
+    if kind == "member" and not is_in_class(text, first):
         return match[0]
     if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
         return match[0]
@@ -446,7 +437,7 @@ def _ends_statement(text: str, at: int) -> bool:
     return not end or text[end - 1] in _ENDS or _DIRECTIVE.match(text, line, end) is not None
 
 
-def _is_in_class(text: str, at: int) -> bool:
+def is_in_class(text: str, at: int) -> bool:
     """Return True if a line is directly in the body of a class."""
     depth, after = 0, max(0, at - CLASS_MAX)
     opened, closed = _last_brace(text, "{", after, at), _last_brace(text, "}", after, at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -53,6 +54,9 @@ _LITERALS_OF_CPP = {
     WIDE_TEXT: "wchar_t*",
     MACRO_TEXT: f"{LIKELY}char*",
 }
+_WORD = re.compile(r"\w+")
+#: types that are never an instance of a template
+_PLAIN = NUMBERS | {"char*", "wchar_t*", "null"}
 #: the type of a parameter that takes no argument
 _CONFLICT = "?"
 _GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
@@ -236,12 +240,28 @@ def parameter_types(
     deduced = dict[str, str]()
     numbers = [_number_of(overloads, actual) for actual in arguments]
     for at, (parameter, name, actual) in enumerate(zip(parameters, types, numbers, strict=False)):
+        if actual in _PLAIN and _is_instance(overloads, ref, parameter.type, free_names):
+            types[at] = _CONFLICT
         is_typed = name in free_names and not parameter.type.startswith(MANY) and actual not in ("", "fn")
         if is_typed and not _named_type(overloads, actual) and deduced.setdefault(name, actual) != actual:
             types[at] = _CONFLICT
     return [
         FREE_TYPE + name[len(bare) :] if (bare := name.rstrip("*")) in free_names else name for name in types
     ]
+
+
+def _is_instance(overloads: Overloads, ref: Ref, declared: str, free_names: frozenset[str]) -> bool:
+    """Return True for a class whose arguments a call has to give by an argument of such a class,
+    `std::vector<T>`: no number or text is converted to it. Not for other names of types.
+    """
+    name, _, arguments = declared.partition("<")
+    if not arguments.endswith((">", ">&", ">&&")) or free_names.isdisjoint(_WORD.findall(arguments)):
+        return False
+    name = name.removeprefix("const ").strip()
+    if name.startswith(f"{LIBRARY}::"):
+        return not name.endswith("_t")
+    own_type = overloads.project_type(name, ref) if name.isidentifier() else None
+    return own_type is not None and overloads.project.definition(own_type).kind != "type"
 
 
 def _target_type(overloads: Overloads, ref: Ref, name: str, free_names: frozenset[str]) -> str:

@@ -52,6 +52,13 @@ def is_inferred(definition: Definition) -> bool:
     return all(name.rpartition(" ")[2] in words for name in names)
 
 
+def has_conditional_result(definition: Definition) -> bool:
+    """Return True for a template of C++ that takes arguments only if they make the expression valid
+    which is its result, `-> decltype(left / right)`.
+    """
+    return "decltype(" in definition.returns and bool(type_parameter_names(definition))
+
+
 def is_many(parameter: Parameter) -> bool:
     return parameter.type.startswith(MANY)
 

@@ -15,6 +15,7 @@ from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import (
     accepts_count,
+    has_conditional_result,
     is_many,
     leading_parameters,
     match_parameters,
@@ -85,6 +86,7 @@ class Overloads:
         ]
         if not scored:
             return list(refs)
+        possible = [ref for _, ref in scored]
         sure = [(score, ref) for score, ref in scored if score[0] >= CERTAIN]
         # Variadic functions count only if no other takes the arguments.
         if any(total >= 0 for (_, total), _ in sure) or not any(
@@ -96,6 +98,8 @@ class Overloads:
         leading = [(least, ref) for (least, total), ref in scored if total == best]
         if len(leading) > 1 or not self._is_settled(fitting, argument_types, names):
             return fitting
+        if len(possible) > 1 and has_conditional_result(self.project.definition(leading[0][1])):
+            return possible
         # A possible external type is no more likely than a type that accepts anything.
         guessed = self.rules.counted_arguments and any(argument_types) and not leading[0][0]
         if self.rules.abstract_types and leading[0][0] < CERTAIN:

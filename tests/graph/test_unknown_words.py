@@ -1,0 +1,184 @@
+"""Macros of C++ that no rule names: found by the errors of the parser."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.indexer.syntax.parse import parse, syntax_tree, without_marks
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import LANGUAGES
+from tests.graph.small_graphs import calls_in, project_of
+
+CPP = next(language for language in LANGUAGES if language.name == "cpp")
+
+
+def read(text: str) -> str:
+    return "\n".join(without_marks(Source("a.cpp", tuple(text.split("\n"))), CPP).lines)
+
+
+def has_errors(text: str) -> bool:
+    return syntax_tree(Source("a.cpp", tuple(text.split("\n"))), CPP)[1].root_node.has_error
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("static THREAD_LOCAL Mode mode;", "static              Mode mode;"),
+        ("class Disk {\n  FAST ~Disk() {}\n};", "class Disk {\n       ~Disk() {}\n};"),
+        ("inline FAST int size() { return 1; }", "inline      int size() { return 1; }"),
+        ("struct Disk {\n  void save() QUICKLY;\n};", "struct Disk {\n  void save()        ;\n};"),
+        ("struct Disk {\n  int save() FAST {}\n};", "struct Disk {\n  int save()      {}\n};"),
+        ("int load(int a) CHECKED(1, 2);\nint b;", "int load(int a)              ;\nint b;"),
+        (
+            "template <class T> NEEDS(T) struct Disk { int f(); };",
+            "template <class T>          struct Disk { int f(); };",
+        ),
+        ("int SLOW(1) size() { return 1; }", "int         size() { return 1; }"),
+        (
+            "auto raw(T p) FAST -> decltype(p.get()) {\n  return p.get();\n}",
+            "auto raw(T p)      -> decltype(p.get()) {\n  return p.get();\n}",
+        ),
+        ("BEGIN\nint f();\nEND", "     \nint f();\n   "),
+        ("BEGIN\nPART(x)\nint f();", "     \n       \nint f();"),
+        (
+            "FAST const int a = 1;\nstruct Disk {\n  FAST Disk();\n};",
+            "     const int a = 1;\nstruct Disk {\n       Disk();\n};",
+        ),
+        ("extern FAST const int size;", "extern      const int size;"),
+        (
+            "template <class T>\nATTR(nonnull)\nSHOP_INLINE\nvoid f(T x);",
+            "template <class T>\n             \n           \nvoid f(T x);",
+        ),
+        (
+            "struct Disk {\n  explicit A_A A_B Disk(int n);\n};",
+            "struct Disk {\n  explicit         Disk(int n);\n};",
+        ),
+        ("struct Disk {\n  ALIGNED char text[SIZE];\n};", "struct Disk {\n          char text[SIZE];\n};"),
+        ("int f() const noexcept WORKAROUND;", "int f() const noexcept           ;"),
+    ],
+)
+def test_a_word_in_capitals_is_blanked_if_an_error_goes_with_it(text: str, plain: str) -> None:
+    assert read(text) == plain
+    assert not has_errors(plain)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HANDLE open(int a __odd b);\nHANDLE *other();",  # a type, and an error of something else
+        "HANDLE open(int a __odd b);",
+        "TEST(saves) {\n  int y z;\n}",
+        "int f() {\n  return SIZE c;\n}",
+        "void f() {\n  LOG(x) << 3 4;\n}",
+        "void f() {\n  CHECK(g())\n  h();\n}",  # the call in its arguments is one
+        "int x = SIZE y;",
+        "struct Disk {\n  DWORD id a;\n  vector<DWORD> c;\n};",
+        '"FAST x";\n// FAST int\nint y z;',
+        "#define FAST int x y\nint y z;",
+        "FILE *open();\nTYPE size();",
+    ],
+)
+def test_types_values_and_calls_stay(text: str) -> None:
+    assert read(text) == text
+
+
+def test_a_call_without_a_semicolon_stays_a_call() -> None:
+    text = "PRAGMA_OFF(effc++)\nstruct Disk {\n  HOLDS(a, b)\n  int size();\n};"
+    assert read(text) == "PRAGMA_OFF(0);    \nstruct Disk {\n             \n  int size();\n};"
+    symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
+    assert [(symbol.name, symbol.scope) for symbol in symbols] == [("Disk", ""), ("size", "Disk")]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (
+            "template <class D, class T = const Zone *>\nclass Time {\n  int size();\n};",
+            "template <class D, class T =       Zone  >\nclass Time {\n  int size();\n};",
+        ),
+        (
+            "auto f(T a) -> decltype(save(a, 1), int()) {\n  return 1;\n}",
+            "auto f(T a) -> decltype(save(a, 1)= int()) {\n  return 1;\n}",
+        ),
+        (
+            "auto f(T a) -> decltype(same<T, int>(a), 1) {\n  return 1;\n}",
+            "auto f(T a) -> decltype(same<T, int>(a)= 1) {\n  return 1;\n}",
+        ),
+        (
+            "#define OPEN(x) \\\n  struct x { /* a */ \\\n  } /* b */\nint f();",
+            "#define OPEN(x) \\\n  struct x {         \\\n  }        \nint f();",
+        ),
+    ],
+)
+def test_syntax_that_the_grammar_lacks_is_replaced(text: str, plain: str) -> None:
+    assert read(text) == plain
+    assert not has_errors(plain)
+
+
+def test_a_file_without_errors_is_not_changed() -> None:
+    text = "SIZE f();\ntemplate <class T = int> class Disk {};\nauto g() -> decltype(h(1, 2));\n"
+    assert read(text) == text
+
+
+def test_a_file_of_many_errors_takes_few_parses() -> None:
+    text = "\n".join(f"int a{n} M{n}_X b c;" for n in range(3000))
+    assert read(text) == text
+
+
+def targets(text: str) -> dict[int, str]:
+    return {
+        edge.location.line: edge.target or "|".join(edge.candidates)
+        for edge in calls_in(project_of({"a.cpp": text}), "a.cpp")
+    }
+
+
+def test_a_template_whose_result_may_be_invalid_is_not_surely_called() -> None:
+    text = (
+        "template <class T>\nauto test(T t) -> decltype(t / t) {\n  return t;\n}\nvoid test(...) {}\n"
+        "template <class T>\nauto only(T t) -> decltype(t / t) {\n  return t;\n}\n"
+        "void run() {\n  test(1);\n  only(1);\n}\n"
+    )
+    assert targets(text) == {11: "a:test|a:test~2", 12: "a:only"}
+
+
+def test_no_number_or_text_becomes_an_instance_of_a_template() -> None:
+    text = (
+        "#include <string>\n"
+        "template <class C, class P> void read(const std::basic_string<C> &form, P &place) {}\n"
+        "template <class C, class P> void read(const C *form, P &place) {}\n"
+        "template <class T> using same_t = T;\n"
+        "template <class T> void put(same_t<T> slot, T other) {}\n"
+        'void run(int place, std::string form) {\n  read("a", place);\n  read(form, place);\n  put(1, 2.0);\n}\n'
+    )
+    assert targets(text) == {7: "a:read~2", 8: "a:read", 9: "a:put"}
+
+
+def test_a_conversion_outside_of_its_class_belongs_to_it() -> None:
+    text = (
+        "struct Day {\n  int size();\n};\nstruct Date {\n  operator Day() const;\n  Day day() const;\n};\n"
+        "inline\nDate::operator Day() const {\n  return day();\n}\nDay day();\n"
+    )
+    project = project_of({"a.cpp": text})
+    names = [
+        (definition.qualified, definition.line) for definition in project.index("a.cpp").facts.definitions
+    ]
+    assert ("Date.operator Day", 9) in names
+    assert targets(text)[10] == "a:Date.day"
+
+
+def test_a_condition_around_the_head_of_a_template_keeps_its_class() -> None:
+    text = (
+        "class Time {\n public:\n#if NEW\n  template <class T,\n            class = decltype(make<T>())>\n#endif\n  Time();\n"
+        "  int size();\n};\nint after();\n"
+    )
+    symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
+    assert ("size", "Time") in {(symbol.name, symbol.scope) for symbol in symbols}
+
+
+def test_a_macro_at_the_end_of_a_long_error_is_found() -> None:
+    members = "".join(f"  int size{number}();\n" for number in range(60))
+    old = '  template <typename T>\n  OLD("Use as_map(), as_bool()")\n  T get() const {\n    return T(1);\n  }\n'
+    text = f"#ifndef A\nclass Disk {{\n{members}{old}{members.replace('size', 'free')}}};\n#endif"
+    assert "OLD" not in read(text)
+    symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
+    assert ("get", "Disk") in {(symbol.name, symbol.scope) for symbol in symbols}
