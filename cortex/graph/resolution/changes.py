@@ -59,7 +59,7 @@ class Change:
         #: file whose re-exports of whole modules change → the names that it passes on
         self._passed_on = {path: _passed_on(files, path) for path in _changed_barrels(files, changes)}
         self._included = _included_members(files, changes)
-        self._function_types = _function_types(files, changes)
+        self._function_types, self._kinds = _function_types(files, changes), _kinds_of_types(files, changes)
         self._conversions = _conversions(files, changes)
         #: whether files are added or removed
         self.moved = moved
@@ -85,6 +85,7 @@ class Change:
             touched |= names ^ _passed_on(files, path)
         touched |= {name for *_, name in self._included ^ _included_members(files, changes)}
         takes = touched & (self._function_types | _function_types(files, changes))
+        takes |= {name for name, _ in self._kinds ^ _kinds_of_types(files, changes)}
         takes |= {name for name, *_ in self._conversions ^ _conversions(files, changes)}
         touched |= _takers(files, takes)
         for path, packed in changes.items():
@@ -187,6 +188,19 @@ def _function_types(files: Files, paths: Iterable[str]) -> set[str]:
             names |= {definition.name for definition in definitions if definition.kind == "type"}
             names |= {entry.scope.rpartition(".")[2] for entry in definitions if entry.name == method}
     return names
+
+
+def _kinds_of_types(files: Files, paths: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (name, kind) of the types in `paths`: a function stands for one that no file defines,
+    and for none of a known class.
+    """
+    return {
+        (definition.name, definition.kind)
+        for path in paths
+        if path in files.packed and files.rules(path).overloads and files.rules(path).functions_as
+        for definition in files.index(path).facts.definitions
+        if definition.kind in TYPE_KINDS
+    }
 
 
 def _conversions(files: Files, paths: Iterable[str]) -> set[tuple[str, ...]]:
