@@ -16,7 +16,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 76
+FACTS_VERSION = 77
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -49,6 +49,8 @@ EXTENDED = "extend"
 BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: begins the flag of a method with another name that its type gives it: Ruby's `alias store save`
+ALSO = "also "
 #: kind of the reference of an object literal or a function to the type that is wanted in its place
 LITERAL_ARGUMENT = "given"
 #: flag of a method without a body in an interface (Java, Kotlin): a function may stand for it

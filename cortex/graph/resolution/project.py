@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import OVERLOAD, RUN, SPACE, TESTED, USING, Binding, Definition, Extension
+from cortex.graph.facts.facts import ALSO, OVERLOAD, RUN, SPACE, TESTED, USING, Binding, Definition, Extension
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
@@ -337,7 +337,8 @@ class Project:
                 self.named[family][name] += 1
             # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, rules):
-                add_sorted(self.methods, (family, name), ref)
+                for known in (name, *_other_names(definition)):
+                    add_sorted(self.methods, (family, known), ref)
                 if family in self._open:
                     add_sorted(
                         self.open_methods,
@@ -364,7 +365,8 @@ class Project:
             if definition.kind in _NAMED_KINDS:
                 self.named[family][definition.name] -= 1
             if _is_found_by_name(definition, rules):
-                remove_sorted(self.methods, (family, definition.name), ref)
+                for name in (definition.name, *_other_names(definition)):
+                    remove_sorted(self.methods, (family, name), ref)
                 if family in self._open:
                     remove_sorted(
                         self.open_methods, (family, definition.name, definition.scope.rpartition(".")[2]), ref
@@ -400,6 +402,11 @@ def _is_found_by_name(definition: Definition, rules: Rules) -> bool:
     if TESTED in definition.flags or RUN in definition.flags:
         return False
     return definition.kind == "method" or (bool(rules.macro_mark) and "macro" in definition.flags)
+
+
+def _other_names(definition: Definition) -> list[str]:
+    """Return the further names that its type gives a method: Ruby's aliases."""
+    return [flag[len(ALSO) :] for flag in definition.flags if flag.startswith(ALSO)]
 
 
 def stem_of(path: str, rules: Rules) -> str:

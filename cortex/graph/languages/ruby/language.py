@@ -21,6 +21,7 @@ from cortex.graph.facts.ruby import (
     result_of_operator,
     value_of_case,
 )
+from cortex.graph.languages.ruby.aliases import with_aliases
 from cortex.graph.languages.ruby.blocks import METHODS, Blocks, call_in_block
 from cortex.graph.languages.ruby.calls import (
     ALLOCATE,
@@ -159,6 +160,8 @@ RUBY = Language(
         makes_by_new=True,
         bare_super=True,
         twins=True,
+        renamed_twins=True,
+        element_operator="[]",
         library_methods=METHODS,
         included_hook="included",
         block_self=EVALUATED,
@@ -211,6 +214,7 @@ RUBY = Language(
     find_module=lambda project, module, importer: project.ruby.find(module, importer),
     is_outside=_is_outside,
     own_members=own_members,
+    with_aliases=with_aliases,
     called_root=called_root,
     called_member=called_member,
     uncalled_root=uncalled_root,
