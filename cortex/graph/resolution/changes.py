@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from cortex.graph.facts.facts import INCLUDED, Facts
+from cortex.graph.facts.facts import INCLUDED, Base, Definition, Facts
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.public_names import derived_names, public_surface
@@ -54,6 +54,7 @@ class Change:
     def __init__(self, files: Files, changes: Mapping[str, Packed | None]) -> None:
         self._files, self._changes = files, changes
         self._touched, moved = _touched_names(files, changes)
+        self._mixing = _bases_of_mixing_types(files, changes)
         self._owners, self._before = _types_with_members(files, changes), _listed_members(files, changes)
         self._read = _includes_before(files, changes)
         #: file whose re-exports of whole modules change → the names that it passes on
@@ -72,6 +73,7 @@ class Change:
         for type_key in before.keys() | after.keys():
             if before.get(type_key) != after.get(type_key):
                 owners |= {ref[0] for ref in files.types_named(*type_key)}
+        owners |= _modules_with_other_includers(files, self._mixing, _bases_of_mixing_types(files, changes))
         if self._read:  # they now see other files' names
             readers = files.includes.changed_since(self._read, files.homes.get(C_HOME, ()))
             owners |= readers
@@ -233,19 +235,68 @@ def _takers(files: Files, types: set[str]) -> set[str]:
 
 def _members_of_heirs(files: Files, types: set[str]) -> set[str]:
     """Return the names of the members of Ruby's types below `types`, which may call them."""
-    members, passed, fresh = set[str](), set[str](), types
+    heirs = {(files.home(path), definition.qualified) for path, definition in _heirs(files, types)}
+    return set[str]().union(*(files.members_of(*heir) for heir in heirs))
+
+
+def _heirs(files: Files, types: set[str]) -> Iterator[tuple[str, Definition]]:
+    """Yield (path, definition) of Ruby's types below `types`, the last names of such."""
+    passed, fresh = set[str](), types
     while fresh:
         passed |= fresh
-        heirs = {
-            (files.home(path), definition.qualified)
-            for path in _files_mentioning(files, fresh)
-            if files.rules(path).included_hook
-            for definition in files.index(path).facts.definitions
-            if any(base.chain.rpartition(".")[2] in fresh for base in definition.bases)
-        }
-        members = members.union(*(files.members_of(*heir) for heir in heirs))
-        fresh = {qualified.rpartition(".")[2] for _, qualified in heirs} - passed
-    return members
+        heirs = [
+            (path, definition)
+            for path, definition in _mixing_types(files, fresh)
+            if any(_last_name(base) in fresh for base in definition.bases)
+        ]
+        yield from heirs
+        fresh = {definition.name for _, definition in heirs} - passed
+
+
+def _mixing_types(files: Files, names: set[str]) -> Iterator[tuple[str, Definition]]:
+    """Yield (path, definition) of Ruby's types in files that mention one of `names`."""
+    for path in _files_mentioning(files, names):
+        if files.rules(path).included_hook:
+            for definition in files.index(path).facts.definitions:
+                if definition.kind in TYPE_KINDS:
+                    yield path, definition
+
+
+def _last_name(base: Base) -> str:
+    return base.chain.rpartition(".")[2]
+
+
+def _bases_of_mixing_types(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[Base]]:
+    """(path, type) → bases of Ruby's types in `paths`, without their places."""
+    bases: dict[tuple[str, str], list[Base]] = {}
+    for path in paths:
+        if path in files.packed and files.rules(path).included_hook:
+            for definition in files.index(path).facts.definitions:
+                for base in definition.bases:
+                    entry = Base(base.relation, base.chain, 0, 0, base.arguments)
+                    bases.setdefault((path, definition.qualified), []).append(entry)
+    return bases
+
+
+def _modules_with_other_includers(
+    files: Files, before: Mapping[tuple[str, str], list[Base]], after: Mapping[tuple[str, str], list[Base]]
+) -> set[str]:
+    """Return the files of Ruby's modules that are included in a type with other bases than before,
+    or below one: their `self.class` is such a type.
+    """
+    changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+    if not changed:
+        return set()
+    bases = [base for key in changed for base in (*before.get(key, ()), *after.get(key, ()))]
+    names = {qualified.rpartition(".")[2] for _, qualified in changed}
+    bases += [base for _, definition in _heirs(files, names) for base in definition.bases]
+    paths, passed = set[str](), set[str]()
+    while fresh := {_last_name(base) for base in bases if base.relation == "embeds"} - passed:
+        passed |= fresh
+        modules = [entry for entry in _mixing_types(files, fresh) if entry[1].name in fresh]
+        paths |= {path for path, _ in modules}
+        bases = [base for _, definition in modules for base in definition.bases]
+    return paths
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:

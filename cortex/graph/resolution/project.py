@@ -282,6 +282,12 @@ class Project:
             if not (statement.name or statement.member) and (target := self.c.find(statement.module, path)):
                 yield target
 
+    def paths_mentioning(self, name: str, importer: str) -> list[str]:
+        """Return the files of the importer's package that mention a name."""
+        line = b"\n%b\n" % name.encode("utf-8", "surrogatepass")
+        paths = self.homes.get(self._homes[importer], ())
+        return [path for path in paths if line in bytes(self.packed[path].words)]  # mapped: a view
+
     def paths_of(self, key: str) -> list[str]:
         """Return the files of a module's key."""
         if key.startswith("@"):

@@ -61,6 +61,10 @@ _KINDS = {
 _METHOD = re.compile(r"[A-Za-z_]\w*[?!=]?|[-+*/%<>=~^&|!\[\]]+")
 
 
+#: letters of the shortest name by which a method is found
+_FOUND_MIN = 3
+
+
 @dataclass(slots=True)
 class _DefinitionSite:
     """The scope of a definition. `owner`: the node that names its type, where the code only names
@@ -340,9 +344,10 @@ def _flag_aliases(sweep: Sweep) -> None:
     for parent, name, original, at in sweep.aliases:
         definition = last.get((parent, original))
         renewed = last.get((parent, name))
-        if renewed is not None and renewed.node.start_byte > at:
+        is_hidden = renewed is not None and renewed.node.start_byte > at
+        if definition is None or definition.node.start_byte > at or is_hidden:
             continue
-        if definition is not None and definition.node.start_byte < at:
+        if len(name) >= _FOUND_MIN:
             definition.flags = (*definition.flags, ALSO + name)
 
 

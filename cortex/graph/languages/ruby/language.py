@@ -42,6 +42,7 @@ from cortex.graph.languages.ruby.constants import (
     results_of_name,
     uncalled_root,
 )
+from cortex.graph.languages.ruby.includers import call_class_of_includers
 from cortex.graph.languages.ruby.macros import Macros
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
@@ -221,7 +222,7 @@ RUBY = Language(
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself, _added),
     passed_to=_passed_to,
-    member_call=(no_edges, call_in_body, call_constant),
+    member_call=(no_edges, call_in_body, call_constant, call_class_of_includers),
     called_member_values=(call_added, call_of_each),
     methods_by_name=(of_named_receiver,),
     common_methods=of_namesake,
