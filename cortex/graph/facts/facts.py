@@ -49,6 +49,9 @@ EXTENDED = "extend"
 BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: in the description of an unnamed function: before the byte at which its body ends, and before the
+#: chain of what it gives
+GIVES = ">"
 #: begins the flag of a method with another name that its type gives it: Ruby's `alias store save`
 ALSO = "also "
 #: kind of the reference of an object literal or a function to the type that is wanted in its place

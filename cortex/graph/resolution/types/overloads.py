@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK, WIDENING
 from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED
-from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
+from cortex.graph.facts.facts import COMPANION, FREE, GIVES, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
@@ -263,16 +263,9 @@ class Overloads:
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
         if actual == "anonymous":
             return 0.5 if free else None
-        if actual[:2] == "fn" and actual[2:].isdigit():
-            # `x => x > 3` has no type of its own, unlike `() => 3`.
-            return None if wanted == "Object" and actual != "fn0" else self._fit_of_function(wanted)
-        if wanted[:2] == "fn" and wanted[2:].isdigit():
-            return (
-                None
-                if actual != "fn"
-                and (actual in PRIMITIVES or actual == "String" or self.project_type(actual))
-                else 0.0
-            )
+        if wanted[:2] == "fn" and wanted[2:3].isdigit():
+            known = actual in PRIMITIVES or actual == "String" or self.project_type(actual)
+            return None if actual != "fn" and known else 0.0
         if actual in ("null", "fn"):
             return None if wanted in PRIMITIVES or (actual == "fn" and wanted.endswith("[]")) else 0.5
         if actual.endswith("[]"):
@@ -305,7 +298,7 @@ class Overloads:
             return fit if wanted == "Object" else None
         return None if fit is None else min(fit, 3.0)
 
-    def _fit_of_function(self, wanted: str) -> float | None:
+    def fit_of_function(self, wanted: str) -> float | None:
         """The fit of C#'s unnamed function for a parameter that is no known function type."""
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
             return None
@@ -349,6 +342,9 @@ class Overloads:
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """Return the bare type of an expression, "" if not evident."""
+        if chain.startswith("#fn") and GIVES in chain:
+            described, place, body = chain.split(GIVES, 2)
+            return f"{described[1:]}{GIVES}{self._type_of(body, scope, int(place), depth + 1)}"
         if chain.startswith("#") and "." not in chain:  # not a call on a literal
             literal = self.language.literal_type
             return chain[1:] if literal is None else literal(chain[1:])

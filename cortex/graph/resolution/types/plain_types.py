@@ -38,6 +38,11 @@ NO_FUNCTIONS = frozenset(
 )
 #: C#'s function types → number of parameters, -1 for the number of type arguments
 _FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
+#: results of C#'s function types: nothing, and any; those that a task has a value
+NO_RESULT, ANY_RESULT, WITH_RESULT = "void", "any", "<>"
+TASKS = frozenset({"Task", "ValueTask"})
+#: results of those that have no type for it
+_RESULTS = {"Action": NO_RESULT, "Predicate": "boolean", "Comparison": "int"}
 #: C#'s value types: `?` makes them another type
 VALUES = PRIMITIVES.union("DateTime DateTimeOffset DateOnly TimeOnly TimeSpan Guid decimal uint".split())
 #: Scala's containers, which are functions as well
@@ -88,7 +93,8 @@ def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
         return "Object"
     if name in _FUNCTIONS:
         fixed = _FUNCTIONS[name]
-        return f"fn{fixed if fixed >= 0 else (_argument_count(tail) if tail else 0) - (name == 'Func')}"
+        count = fixed if fixed >= 0 else (len(_split_arguments(tail)) if tail else 0) - (name == "Func")
+        return f"fn{count}:{_RESULTS.get(name) or _plain_result(tail, free)}"
     return plain_csharp_type(text)
 
 
@@ -102,13 +108,27 @@ def plain_csharp_type(text: str) -> str:
     return inner + plain[len(plain) - levels :] + "?" * (inner in VALUES and text.rstrip().endswith("?"))
 
 
-def _argument_count(arguments: str) -> int:
-    """Return the number of type arguments, without nested ones."""
-    depth, count = 0, 1
-    for character in arguments:
+def _split_arguments(arguments: str) -> list[str]:
+    """Return the type arguments at the begin of `A, B<C>> …`."""
+    depth, begin, split = 0, 0, list[str]()
+    for at, character in enumerate(arguments):
         depth += (character in "<([") - (character in ">)]")
-        count += character == "," and not depth
-    return count
+        if depth < 0 or (character == "," and not depth):
+            split.append(arguments[begin:at])
+            begin = at + 1
+        if depth < 0:
+            return split
+    return [*split, arguments[begin:]]
+
+
+def _plain_result(arguments: str, free: frozenset[str]) -> str:
+    """Return the result of a function type with these type arguments, the last of them."""
+    text = _split_arguments(arguments)[-1].strip().rstrip("?")
+    name, _, inner = text.partition("<")
+    name = name.strip().rpartition(".")[2]
+    if name in free or not name:
+        return ANY_RESULT
+    return f"{name}{WITH_RESULT}" if inner and name in TASKS else plain_csharp_type(text).rstrip("?")
 
 
 def split_arrow(text: str) -> tuple[str, str]:
