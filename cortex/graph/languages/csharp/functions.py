@@ -6,7 +6,8 @@ import re
 
 from tree_sitter import Node
 
-from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of
+from cortex.graph.facts.expressions.arguments import describe_argument
+from cortex.graph.facts.expressions.chains import UNKNOWN
 from cortex.graph.facts.facts import GIVES
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.resolution.types.overloads import Overloads
@@ -31,10 +32,10 @@ _ENDLESS = frozenset("throw_statement while_statement do_statement for_statement
 #: bytes of the longest body that is read for its results: an outer body has all inner ones
 _BODY_MAX = 4_000
 #: fits: of the very result, of a result that may be it, of a value for nothing
-_SAME, _POSSIBLE, _DROPPED = 5.0, 4.5, 4.0
+_SAME, _POSSIBLE, _DROPPED = 5.0, 4.5, 3.0
 
 
-def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:
+def describe_function(node: Node, syntax: Syntax, depth: int) -> str | None:
     """Return the description of an unnamed function; None for other arguments."""
     if node.type != "lambda_expression":
         return None
@@ -42,12 +43,26 @@ def describe_argument(node: Node, syntax: Syntax, depth: int) -> str | None:
     is_async = any(child.type == "modifier" and child.text == b"async" for child in node.children[:2])
     mark = _mark(body) if body is not None else ""
     described = f"#fn{_parameter_count(node)}{'*' * is_async}{mark}"
-    if body is None or is_async or body.type not in _TYPED:
+    value = None if body is None or is_async else _value_of(body)
+    if value is None:
         return described
-    chain = chain_of(body, syntax, depth + 1)
-    if not chain or chain[0] in (UNKNOWN, LITERAL, ":"):
+    chain = describe_argument(value, syntax, depth + 1)
+    if chain[:1] in (UNKNOWN, "") or chain.startswith("#fn"):
         return described
-    return f"{described}{GIVES}{body.end_byte - 1}{GIVES}{chain}"
+    return f"{described}{GIVES}{value.end_byte - 1}{GIVES}{chain}"
+
+
+def _value_of(body: Node) -> Node | None:
+    """Return the expression that a body gives, which may be a call of nothing's; None for several
+    and for others whose type no chain tells.
+    """
+    if body.type != "block":
+        return None if body.type in _STATEMENTS - _TYPED else body
+    is_short = body.end_byte - body.start_byte <= _BODY_MAX
+    last = next((child for child in reversed(body.named_children) if not child.is_extra), None)
+    if last is None or last.type != "return_statement" or not is_short or not last.named_child_count:
+        return None
+    return last.named_children[0] if (body.text or b"").count(b"return") == 1 else None
 
 
 def _parameter_count(function: Node) -> int:
@@ -72,8 +87,17 @@ def _mark(body: Node) -> str:
 
 
 def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None:
-    """Return the fit of an unnamed function; None if it does not fit."""
-    match, taken = _FUNCTION.fullmatch(actual), _WANTED.fullmatch(wanted)
+    """Return the fit of an unnamed function, or of a value of a function type; None if it does not
+    fit.
+    """
+    taken = _WANTED.fullmatch(wanted)
+    if own := _WANTED.fullmatch(actual):
+        if taken is None:
+            return 0.5 if wanted == "Object" else overloads.fit_of_function(wanted)
+        is_same = ANY_RESULT in (own[2], taken[2]) and NO_RESULT not in (own[2], taken[2])
+        fits = own[1] == taken[1] and (is_same or own[2] == taken[2] or len(own[2]) == 1)
+        return _SAME if fits else None
+    match = _FUNCTION.fullmatch(actual)
     if match is None:  # a method by its name
         return 0.5 if taken is not None else overloads.fit_of_function(wanted)
     count, mark, result = match.groups()
@@ -85,24 +109,33 @@ def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None
 
 
 def _fit_of_result(overloads: Overloads, wanted: str, mark: str, actual: str) -> float | None:
-    is_task = wanted.removesuffix(WITH_RESULT) in TASKS
     if mark[:1] == "*":
-        if wanted in (NO_RESULT, ANY_RESULT):
-            return _DROPPED if wanted == ANY_RESULT or mark != "*+" else None
-        if not is_task or mark == ("*!" if wanted.endswith(WITH_RESULT) else "*+"):
-            return None
-        return _SAME if mark != "*" else _POSSIBLE
-    if mark:
-        return _SAME if (mark == "!") == (wanted == NO_RESULT) else None
-    if not actual:
-        return _SAME
-    if actual == "void":
+        return _fit_of_task(wanted, mark)
+    if mark and (mark == "!") != (wanted == NO_RESULT):
+        return None
+    if actual == "void" or mark == "!":
         return _SAME if wanted == NO_RESULT else None
     if wanted == NO_RESULT:
-        return _DROPPED
+        return _DROPPED if actual else _SAME
+    if not actual:
+        return _SAME
     if wanted == ANY_RESULT:
         return _POSSIBLE
-    if wanted == actual or (is_task and actual in TASKS and wanted.startswith(actual)):
-        return _SAME
-    known = actual in PRIMITIVES or actual == "String" or overloads.project_type(actual) is not None
-    return None if is_task and (known or actual in TASKS) else _POSSIBLE
+    fit = overloads.fit(wanted, actual)
+    if fit == 0.0 and wanted.removesuffix(WITH_RESULT) in TASKS:
+        is_known = actual in PRIMITIVES or actual == "String" or overloads.project_type(actual) is not None
+        fit = None if is_known else fit
+    return fit and _DROPPED + fit * (_SAME - _DROPPED) / _SAME if fit != 0.0 else _DROPPED
+
+
+def _fit_of_task(wanted: str, mark: str) -> float | None:
+    """Return the fit of the task that an asynchronous function gives."""
+    if wanted == ANY_RESULT:
+        return _DROPPED
+    if wanted == NO_RESULT:
+        return None if mark == "*+" else 0.1
+    if wanted.removesuffix(WITH_RESULT) not in TASKS:
+        return None
+    if mark == "*":
+        return _POSSIBLE
+    return _SAME if (mark == "*+") == wanted.endswith(WITH_RESULT) else None

@@ -12,7 +12,7 @@ from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import ACCESSOR, MANY
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import has_more_types_outside, read_csharp
-from cortex.graph.languages.csharp.functions import describe_argument, function_fit
+from cortex.graph.languages.csharp.functions import describe_function, function_fit
 from cortex.graph.languages.csharp.steps import (
     called_member,
     extended,
@@ -145,7 +145,7 @@ CSHARP = Language(
         queries=("csharp",),
         imports=read_csharp,
         value_types=(literal_type, constructed_type),
-        argument=describe_argument,
+        argument=describe_function,
         value_of_name=lambda_parameter,
         call_types=type_arguments,
         parameter_type=parameter_type,

@@ -20,7 +20,7 @@ from cortex.graph.resolution.types.arity import (
     match_parameters,
     type_parameter_names,
 )
-from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMITIVES, bare_type
+from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMITIVES, WITH_RESULT, bare_type
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: ends a chain with a call
@@ -195,7 +195,7 @@ class Overloads:
         wanted = self._parameter_types(ref, argument_types, names)
         if wanted is None:
             return None if self.rules.counted_arguments else (0.0, 0.0)
-        fits = [self._fit(expected, other) for expected, other in zip(wanted, argument_types, strict=True)]
+        fits = [self.fit(expected, other) for expected, other in zip(wanted, argument_types, strict=True)]
         fitting = [fit for fit in fits if fit is not None]
         if len(fitting) < len(fits):
             return None
@@ -218,7 +218,7 @@ class Overloads:
             readings.append([*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)])
         for wanted in readings:
             pairs = zip(wanted, argument_types, strict=True)
-            fits = [self._fit(self._bare_type(expected), other) for expected, other in pairs]
+            fits = [self.fit(self._bare_type(expected), other) for expected, other in pairs]
             fitting = [fit for fit in fits if fit is not None]
             if len(fitting) == len(fits):
                 more = 0.1 * len(fits) if wanted is types else -100
@@ -237,7 +237,7 @@ class Overloads:
         bare = self.language.bare_type
         return bare_type(text, kotlin=False) if bare is None else bare(text)
 
-    def _fit(self, wanted: str, actual: str) -> float | None:
+    def fit(self, wanted: str, actual: str) -> float | None:
         if wanted and wanted == self.rules.argument_list and actual != wanted:
             return None  # such an argument has a declared type
         if not actual or not wanted:
@@ -252,8 +252,10 @@ class Overloads:
             special = self.language.special_fit(self, wanted, actual)
             if special is not None:
                 return special
-        if wanted == "fn":
+        if wanted == "fn" or wanted == f"{actual}{WITH_RESULT}":
             return None
+        if actual == f"{wanted}{WITH_RESULT}":
+            return 3.0
         if actual == "KClass":
             return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
         if actual == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
@@ -271,7 +273,7 @@ class Overloads:
         if actual.endswith("[]"):
             inner = actual[:-2]
             if wanted.endswith("[]") and inner not in PRIMITIVES:
-                return self._fit(wanted[:-2], inner)
+                return self.fit(wanted[:-2], inner)
             return 2.0 if wanted in _OF_ARRAYS else 0.5 if free else None
         if wanted.endswith("[]"):
             return None if len(actual) > 2 else 0.0
@@ -293,14 +295,16 @@ class Overloads:
         """Return the fit of C#'s nullable values, `int?`."""
         if actual == "null":
             return 0.6 if wanted[-1] == "?" else None
-        fit = self._fit(wanted.rstrip("?"), actual.rstrip("?"))
+        fit = self.fit(wanted.rstrip("?"), actual.rstrip("?"))
         if actual[-1] == "?" and wanted[-1] != "?":
             return fit if wanted == "Object" else None
         return None if fit is None else min(fit, 3.0)
 
     def fit_of_function(self, wanted: str) -> float | None:
         """The fit of C#'s unnamed function for a parameter that is no known function type."""
-        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
+        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]"):
+            return None
+        if wanted.removesuffix(WITH_RESULT) in NO_FUNCTIONS:
             return None
         own_type = self.project_type(wanted, self.callee)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3

@@ -91,20 +91,32 @@ def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
         return bare_csharp_type(tail.strip().removesuffix("?").removesuffix(">"), actual, free)
     if name.rstrip("?") in free:
         return "Object"
-    if name in _FUNCTIONS:
-        fixed = _FUNCTIONS[name]
-        count = fixed if fixed >= 0 else (len(_split_arguments(tail)) if tail else 0) - (name == "Func")
-        return f"fn{count}:{_RESULTS.get(name) or _plain_result(tail, free)}"
-    return plain_csharp_type(text)
+    return _function_type(name, tail, free) or plain_csharp_type(text)
+
+
+def _function_type(name: str, tail: str, free: frozenset[str]) -> str:
+    """Return C#'s function type with the type arguments `A, B> …`: `fn1:int`; "" for others."""
+    if name not in _FUNCTIONS:
+        return ""
+    fixed = _FUNCTIONS[name]
+    count = fixed if fixed >= 0 else (len(_split_arguments(tail)) if tail else 0) - (name == "Func")
+    return f"fn{count}:{_RESULTS.get(name) or _plain_result(tail, free)}"
 
 
 @functools.lru_cache(maxsize=10_000)
 def plain_csharp_type(text: str) -> str:
-    """Return a C# type without packages and arguments; `?` remains on values."""
+    """Return a C# type without packages and arguments; `?` remains on values, and a mark on tasks
+    with a value.
+    """
     plain = bare_type(text, kotlin=False)
     levels = len(plain) - len(plain.rstrip("[]"))
     inner = plain[: len(plain) - levels]
     inner = SYSTEM_TYPES.get(inner, inner)
+    if not levels and "<" in text:
+        if inner in TASKS:
+            return inner + WITH_RESULT
+        if inner in _FUNCTIONS:
+            return _function_type(inner, text.partition("<")[2], frozenset())
     return inner + plain[len(plain) - levels :] + "?" * (inner in VALUES and text.rstrip().endswith("?"))
 
 
@@ -124,11 +136,10 @@ def _split_arguments(arguments: str) -> list[str]:
 def _plain_result(arguments: str, free: frozenset[str]) -> str:
     """Return the result of a function type with these type arguments, the last of them."""
     text = _split_arguments(arguments)[-1].strip().rstrip("?")
-    name, _, inner = text.partition("<")
-    name = name.strip().rpartition(".")[2]
+    name = text.partition("<")[0].strip().rpartition(".")[2]
     if name in free or not name:
         return ANY_RESULT
-    return f"{name}{WITH_RESULT}" if inner and name in TASKS else plain_csharp_type(text).rstrip("?")
+    return plain_csharp_type(text)
 
 
 def split_arrow(text: str) -> tuple[str, str]:
