@@ -33,7 +33,6 @@ from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
-
 #: the module of Rails that lets a module extend the types which include it, with what it so names
 _CONCERN, _OF_CONCERN = "ActiveSupport.Concern", "ClassMethods"
 

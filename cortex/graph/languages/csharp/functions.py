@@ -14,7 +14,7 @@ from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.plain_types import ANY_RESULT, NO_RESULT, PRIMITIVES, TASKS, WITH_RESULT
 
 #: an unnamed function as an argument: the count of its parameters, and what its body gives: a value
-#: (`+`), nothing (`!`), or a task with a value (`*+`), without (`*!`) or of either kind (`*`); after
+#: (`+`), nothing (`!`), a task with a value (`*+`), without (`*!`) or of either kind (`*`); after
 #: GIVES its type
 _FUNCTION = re.compile(r"fn(\d+)(\*?[+!]?)(?:>(.*))?")
 #: a parameter's function type: the count of its parameters, and its result

@@ -42,9 +42,7 @@ def with_aliases(
 
 def _is_renewed(place: tuple[str, int, bool], others: Sequence[tuple[str, int, bool]]) -> bool:
     """Return True if one of `others`, places of the same name, comes later in the file."""
-    return any(
-        path == place[0] and at > place[1] and static == place[2] for path, at, static in others
-    )
+    return any(path == place[0] and at > place[1] and static == place[2] for path, at, static in others)
 
 
 def _originals(members: Members, owner: Ref, alias: _Site, original: str) -> list[Value]:

@@ -41,7 +41,8 @@ class Includers:
                     if not is_included or base.chain.rpartition(".")[2] != name:
                         continue
                     if not any(
-                        definition(ref).qualified == qualified for ref in supertypes.base((path, at), base.chain)
+                        definition(ref).qualified == qualified
+                        for ref in supertypes.base((path, at), base.chain)
                     ):
                         continue
                     if type_definition.kind != "trait":
@@ -61,9 +62,7 @@ def call_class_of_includers(calls: Calls, callee: Callee) -> Iterator[Edge] | No
     if around is None or calls.project.definition(around).kind != "trait":
         return None
     types = [
-        ref
-        for ref in evaluator.helper(Includers).of(around)
-        if is_test(calls.path) or not is_test(ref[0])
+        ref for ref in evaluator.helper(Includers).of(around) if is_test(calls.path) or not is_test(ref[0])
     ]
     if len(types) > HEIRS_MAX:
         return None
@@ -73,6 +72,4 @@ def call_class_of_includers(calls: Calls, callee: Callee) -> Iterator[Edge] | No
     )
     if not refs:
         return None
-    return (
-        edge for ref in refs for edge in calls.targets.edges_of_call(reference, [ref], "receiver")
-    )
+    return (edge for ref in refs for edge in calls.targets.edges_of_call(reference, [ref], "receiver"))

@@ -151,7 +151,8 @@ class Targets:
         definitions = [self._project.definition(ref) for ref in refs]
         return (
             all(definition.kind == "method" for definition in definitions)
-            and len({(self._project.home(ref[0]), d.scope) for ref, d in zip(refs, definitions, strict=True)}) == 1
+            and len({(self._project.home(ref[0]), d.scope) for ref, d in zip(refs, definitions, strict=True)})
+            == 1
             and len({definition.name for definition in definitions}) == len(refs) > 1
         )
 

@@ -252,7 +252,7 @@ class Overloads:
             special = self.language.special_fit(self, wanted, actual)
             if special is not None:
                 return special
-        if wanted == "fn" or wanted == f"{actual}{WITH_RESULT}":
+        if wanted in ("fn", f"{actual}{WITH_RESULT}"):
             return None
         if actual == f"{wanted}{WITH_RESULT}":
             return 3.0
