@@ -7,7 +7,7 @@ files either. An alias is the method that had its name before.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cortex.graph.facts.facts import Binding
 from cortex.graph.resolution.evaluation.members import Members
@@ -21,7 +21,7 @@ _Site = tuple[str, Binding]
 
 
 def with_aliases(
-    members: Members, owner: Ref, methods: tuple[Value, ...], bindings: Sequence[_Site]
+    members: Members, owner: Ref, name: str, methods: tuple[Value, ...], bindings: Sequence[_Site]
 ) -> tuple[tuple[Value, ...], list[_Site]]:
     """Return the methods that a name of `owner` means, among `methods` and those of its aliases;
     and the `bindings` that are no aliases.
@@ -29,18 +29,19 @@ def with_aliases(
     aliases = [(site, match) for site in bindings if (match := _ALIAS.fullmatch(site[1].value))]
     if not aliases:
         return methods, list(bindings)
-    definition, is_static = members.project.definition, members.is_static
-    places = [(value.path, definition(value.ref).begin, is_static(value.ref)) for value in methods]
+    project, is_static = members.project, members.is_static
+    in_type = project.members_of(project.home(owner[0]), project.definition(owner).qualified)
+    places = {ref: (ref[0], project.definition(ref).begin, is_static(ref)) for ref in in_type.get(name, ())}
     names = [(path, binding.at, bool(match[1])) for (path, binding), match in aliases]
-    kept = [value for value, place in zip(methods, places, strict=True) if not _is_renewed(place, names)]
-    for (site, match), name in zip(aliases, names, strict=True):
-        if not _is_renewed(name, places):
+    kept = [value for value in methods if not _is_renewed(places[value.ref], names)]
+    for (site, match), place in zip(aliases, names, strict=True):
+        if not _is_renewed(place, places.values()):
             kept += _originals(members, owner, site, match[2])
     others = [site for site in bindings if not _ALIAS.fullmatch(site[1].value)]
     return unique(kept), others
 
 
-def _is_renewed(place: tuple[str, int, bool], others: Sequence[tuple[str, int, bool]]) -> bool:
+def _is_renewed(place: tuple[str, int, bool], others: Iterable[tuple[str, int, bool]]) -> bool:
     """Return True if one of `others`, places of the same name, comes later in the file."""
     return any(path == place[0] and at > place[1] and static == place[2] for path, at, static in others)
 

@@ -303,7 +303,9 @@ class Members(Remembering):
             # A field and a method may share a name (Java, PHP): a call means the method, a receiver
             # the field.
             if rules.fields_beside_methods:
-                methods = self._with_fields(owner, methods, [*project.fields_of(home, qualified, name)], near)
+                methods = self._with_fields(
+                    owner, name, methods, [*project.fields_of(home, qualified, name)], near
+                )
             return methods[:OVERLOADS_MAX]
         if rules.open_types:
             wanted = project.definition(owner).name
@@ -313,15 +315,20 @@ class Members(Remembering):
         bindings = [*project.fields_of(home, qualified, name)]
         if not bindings:
             return self._spread_members(owner, name)
-        return self._with_fields(owner, (), bindings, near) or self._spread_members(owner, name)
+        return self._with_fields(owner, name, (), bindings, near) or self._spread_members(owner, name)
 
     def _with_fields(
-        self, owner: Ref, methods: tuple[Value, ...], bindings: list[tuple[str, Binding]], near: str
+        self,
+        owner: Ref,
+        name: str,
+        methods: tuple[Value, ...],
+        bindings: list[tuple[str, Binding]],
+        near: str,
     ) -> tuple[Value, ...]:
         """Return the methods and the values of the fields of one name."""
         aliases = self._project.language(owner[0]).with_aliases
         if aliases is not None and bindings:
-            methods, bindings = aliases(self, owner, methods, bindings)
+            methods, bindings = aliases(self, owner, name, methods, bindings)
         return (*methods, *self._values_of(bindings, near))
 
     def _spread_members(self, owner: Ref, name: str) -> tuple[Value, ...]:

@@ -207,7 +207,10 @@ class Results(Remembering):
 
     def _results_of(self, name: str, owner: Value) -> tuple[Value, ...]:
         """Return the results of an instance's methods of one name."""
-        methods = (method for method in self._values.member(owner.ref, name) if method.tag == "def")
+        members = self._values.member(owner.ref, name)
+        if self._project.rules(owner.path).class_methods:
+            members = self._values.member_of_kind(owner.ref, name, static=False)
+        methods = (method for method in members if method.tag == "def")
         return merge_values(
             self.generics.method_result(method, (owner,), owner.ref) or self.returned(method.ref)
             for method in methods
