@@ -266,37 +266,66 @@ def _last_name(base: Base) -> str:
     return base.chain.rpartition(".")[2]
 
 
-def _bases_of_mixing_types(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[Base]]:
-    """(path, type) → bases of Ruby's types in `paths`, without their places."""
-    bases: dict[tuple[str, str], list[Base]] = {}
+#: a type with bases: the package, the file and the qualified name
+_MixingType = tuple[str, str, str]
+
+
+def _bases_of_mixing_types(files: Files, paths: Iterable[str]) -> dict[_MixingType, list[Base]]:
+    """Return the bases of Ruby's types in `paths`, without their places."""
+    bases: dict[_MixingType, list[Base]] = {}
     for path in paths:
         if path in files.packed and files.rules(path).included_hook:
             for definition in files.index(path).facts.definitions:
                 for base in definition.bases:
                     entry = Base(base.relation, base.chain, 0, 0, base.arguments)
-                    bases.setdefault((path, definition.qualified), []).append(entry)
+                    bases.setdefault((files.home(path), path, definition.qualified), []).append(entry)
     return bases
 
 
 def _modules_with_other_includers(
-    files: Files, before: Mapping[tuple[str, str], list[Base]], after: Mapping[tuple[str, str], list[Base]]
+    files: Files, before: Mapping[_MixingType, list[Base]], after: Mapping[_MixingType, list[Base]]
 ) -> set[str]:
     """Return the files of Ruby's modules that are included in a type with other bases than before,
     or below one: their `self.class` is such a type.
     """
     changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
-    if not changed:
-        return set()
-    bases = [base for key in changed for base in (*before.get(key, ()), *after.get(key, ()))]
-    names = {qualified.rpartition(".")[2] for _, qualified in changed}
-    bases += [base for _, definition in _heirs(files, names) for base in definition.bases]
-    paths, passed = set[str](), set[str]()
-    while fresh := {_last_name(base) for base in bases if base.relation == "embeds"} - passed:
-        passed |= fresh
-        modules = [entry for entry in _mixing_types(files, fresh) if entry[1].name in fresh]
+    pending = {
+        (key[0], key[2], base.chain)
+        for key in changed
+        for base in (*before.get(key, ()), *after.get(key, ()))
+        if base.relation == "embeds"
+    }
+    names = {qualified.rpartition(".")[2] for *_, qualified in changed}
+    for path, definition in _heirs(files, names) if names else ():
+        pending |= _included_in(files.home(path), definition)
+    paths, passed = set[str](), set[tuple[str, str, str]]()
+    while pending:
+        passed |= pending
+        modules = [
+            ref for home, inside, chain in pending for ref in _modules_named(files, home, inside, chain)
+        ]
         paths |= {path for path, _ in modules}
-        bases = [base for _, definition in modules for base in definition.bases]
+        found = (
+            _included_in(files.home(path), files.index(path).facts.definitions[at]) for path, at in modules
+        )
+        pending = set[tuple[str, str, str]]().union(*found) - passed
     return paths
+
+
+def _included_in(home: str, definition: Definition) -> set[tuple[str, str, str]]:
+    """Return (package, type, module) for the modules that a Ruby type includes."""
+    return {
+        (home, definition.qualified, base.chain) for base in definition.bases if base.relation == "embeds"
+    }
+
+
+def _modules_named(files: Files, home: str, inside: str, chain: str) -> Iterator[Ref]:
+    """Yield the types that a chain may name in a type or in one around it."""
+    while True:
+        yield from files.types_named(home, f"{inside}.{chain}" if inside else chain)
+        if not inside:
+            return
+        inside = inside.rpartition(".")[0]
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:
