@@ -89,7 +89,7 @@ def _parameter(  # noqa: PLR0917
     project, generics = evaluator.project, evaluator.generics
     number, count = parameter
     name, arguments = split_generic(text)
-    of_receiver = _of_receiver(evaluator, project.definition(ref), owners)
+    of_receiver = _of_receiver(evaluator, project.definition(ref), owners, library_types)
     type_arguments = {**generics.of_call(Value("def", *ref), owners, place), **of_receiver}
     if _is_told_elsewhere(project.definition(ref), text, of_receiver):
         return ()
@@ -122,15 +122,18 @@ def _parameter(  # noqa: PLR0917
 
 
 def _of_receiver(
-    evaluator: Evaluator, definition: Definition, owners: tuple[Value, ...]
+    evaluator: Evaluator, definition: Definition, owners: tuple[Value, ...], library_types: LibraryTypes
 ) -> dict[str, tuple[Value, ...]]:
-    """Return the values of the type parameter that an extension's receiver tells: of `T` in `this T
-    disk`, `this IEnumerable<T> disks`.
+    """Return the values of the type parameter that an extension's receiver alone tells: of `T` in
+    `this T disk`, `this IEnumerable<T> disks`.
     """
     if "extension" not in definition.flags or not definition.parameters or not owners:
         return {}
     name, arguments = split_generic(definition.parameters[0].type.strip().rstrip("?"))
     free = {parameter.rpartition(" ")[2] for parameter in type_parameter_names(definition)}
+    for parameter in definition.parameters[1:]:  # a further value has a type of its own
+        if library_types(*split_generic(parameter.type.removesuffix(DEFAULT).strip())) is None:
+            free.difference_update(_WORD.findall(parameter.type))
     if name in free and all(owner.tag in ("inst", "list", "map") for owner in owners):
         return {name: owners}
     if len(arguments) == 1 and arguments[0] in free and all(owner.tag == "list" for owner in owners):
