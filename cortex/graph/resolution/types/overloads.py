@@ -112,9 +112,10 @@ class Overloads:
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
         """Return the types of the arguments, "" if not evident."""
-        argument_types = [
-            self.type_of(strip_name(chain), reference.scope, reference.at) for chain in reference.passed
-        ]
+        chains = [strip_name(chain) for chain in reference.passed]
+        if len(refs) < 2:  # what a function gives decides among several
+            chains = [chain.partition(GIVES)[0] if chain[:3] == "#fn" else chain for chain in chains]
+        argument_types = [self.type_of(chain, reference.scope, reference.at) for chain in chains]
         if not any(type_name.startswith(LIKELY) for type_name in argument_types):
             return argument_types
         takes = [[parameter.type for parameter in self.project.definition(ref).parameters] for ref in refs]
