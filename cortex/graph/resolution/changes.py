@@ -305,10 +305,10 @@ def _modules_with_other_includers(
             ref for home, inside, chain in pending for ref in _modules_named(files, home, inside, chain)
         ]
         paths |= {path for path, _ in modules}
-        found = (
+        further = (
             _included_in(files.home(path), files.index(path).facts.definitions[at]) for path, at in modules
         )
-        pending = set[tuple[str, str, str]]().union(*found) - passed
+        pending = set[tuple[str, str, str]]().union(*further) - passed
     return paths
 
 

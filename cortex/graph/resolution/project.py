@@ -343,8 +343,8 @@ class Project:
                 self.named[family][name] += 1
             # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, rules):
-                for known in (name, *_other_names(definition)):
-                    add_sorted(self.methods, (family, known), ref)
+                for alias in (name, *_other_names(definition)):
+                    add_sorted(self.methods, (family, alias), ref)
                 if family in self._open:
                     add_sorted(
                         self.open_methods,

@@ -91,11 +91,11 @@ def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None
     fit.
     """
     taken = _WANTED.fullmatch(wanted)
-    if own := _WANTED.fullmatch(actual):
+    if value_type := _WANTED.fullmatch(actual):
         if taken is None:
             return 0.5 if wanted == "Object" else overloads.fit_of_function(wanted)
-        is_same = ANY_RESULT in (own[2], taken[2]) and NO_RESULT not in (own[2], taken[2])
-        fits = own[1] == taken[1] and (is_same or own[2] == taken[2] or len(own[2]) == 1)
+        is_same = ANY_RESULT in (value_type[2], taken[2]) and NO_RESULT not in (value_type[2], taken[2])
+        fits = value_type[1] == taken[1] and (is_same or value_type[2] == taken[2] or len(value_type[2]) == 1)
         return _SAME if fits else None
     match = _FUNCTION.fullmatch(actual)
     if match is None:  # a method by its name

@@ -33,12 +33,12 @@ def with_aliases(
     in_type = project.members_of(project.home(owner[0]), project.definition(owner).qualified)
     places = {ref: (ref[0], project.definition(ref).begin, is_static(ref)) for ref in in_type.get(name, ())}
     names = [(path, binding.at, bool(match[1])) for (path, binding), match in aliases]
-    kept = [value for value in methods if not _is_renewed(places[value.ref], names)]
+    values = [value for value in methods if not _is_renewed(places[value.ref], names)]
     for (site, match), place in zip(aliases, names, strict=True):
         if not _is_renewed(place, places.values()):
-            kept += _originals(members, owner, site, match[2])
+            values += _originals(members, owner, site, match[2])
     others = [site for site in bindings if not _ALIAS.fullmatch(site[1].value)]
-    return unique(kept), others
+    return unique(values), others
 
 
 def _is_renewed(place: tuple[str, int, bool], others: Iterable[tuple[str, int, bool]]) -> bool:

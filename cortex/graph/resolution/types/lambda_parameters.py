@@ -141,14 +141,14 @@ def _of_receiver(
     return {}
 
 
-def _is_told_elsewhere(definition: Definition, text: str, told: Collection[str]) -> bool:
+def _is_told_elsewhere(definition: Definition, text: str, inferred: Collection[str]) -> bool:
     """Return True if type `text` mentions a type parameter of a function that further parameters
-    mention: their arguments tell it, not its bound. `told`: parameters with known values.
+    mention: their arguments tell it, not its bound. `inferred`: parameters with known values.
     """
     words = [word for parameter in definition.parameters for word in _WORD.findall(parameter.type)]
     mentioned = _WORD.findall(text)
     names = {name.rpartition(" ")[2] for name in type_parameter_names(definition)}
-    open_names = names.intersection(mentioned).difference(told)
+    open_names = names.intersection(mentioned).difference(inferred)
     return any(words.count(name) > mentioned.count(name) for name in open_names)
 
 
