@@ -35,6 +35,21 @@ BLOCKS = {
     "spec/a_spec.rb": "describe 'x' do\n  class Disk\n    def spin; end\n  end\nend\n",
     "spec/b_spec.rb": "Disk.new.spin\n",
 }
+DELEGATES = {
+    "Act.cs": "namespace K { public delegate void Act(); }",
+    "Menu.cs": "namespace K { class Menu { public void Do(object o) {} public void Do(Act a) {} } }",
+    "User.cs": "namespace K { class User { void Run(Menu menu) { menu.Do(() => 1); } } }",
+}
+INCLUDERS = {
+    "a.rb": "module Stored\n  def save\n    self.class.table 1\n  end\nend\n",
+    "b.rb": "module Base\n  include Stored\nend\n",
+    "c.rb": "class Disk\n  include Base\n  extend Named\nend\n",
+    "d.rb": "module Named\n  def table(n); end\nend\nmodule Other\n  def table(n); end\nend\n",
+}
+ALIASES = {
+    "a.rb": "class Page\n  def write(n); end\n  def draw(n); end\n  alias note write\nend\n",
+    "b.rb": "class User\n  def run(other)\n    other.note 1\n  end\nend\n",
+}
 #: what changes → (files, path, text before the edit, text after it)
 EDITS = {
     "a protocol loses its call": (PYTHON, "a.py", "def __call__", "def go"),
@@ -45,6 +60,18 @@ EDITS = {
     "a class of literals is another one": (LITERALS, "b.rb", "String", "Page"),
     "a shared group becomes a plain one": (GROUPS, "spec/a.rb", "shared_context", "describe"),
     "a class in a block gets another name": (BLOCKS, "spec/a_spec.rb", "Disk", "Tape"),
+    "a function type vanishes": (DELEGATES, "Act.cs", "delegate void Act();", "class Other { }"),
+    "a function type becomes a class": (DELEGATES, "Act.cs", "delegate void Act();", "class Act { }"),
+    "a class appears in place of an unknown type": (
+        DELEGATES | {"Act.cs": "namespace K { class Other { } }"},
+        "Act.cs",
+        "Other",
+        "Act",
+    ),
+    "a type includes other class methods": (INCLUDERS, "c.rb", "extend Named", "extend Other"),
+    "a module between a type and another includes nothing": (INCLUDERS, "b.rb", "  include Stored\n", ""),
+    "a name means another method": (ALIASES, "a.rb", "note write", "note draw"),
+    "a method loses its other name": (ALIASES, "a.rb", "  alias note write\n", ""),
     "a class between two loses its base": (HEIRS, "b.rb", " < Base", ""),
 }
 

@@ -358,3 +358,100 @@ class User { float size; void Run(Sink sink, Single one) {
 }
 """
     assert targets({"A.cs": text}, "A.cs") == {(8, "Sink.Put~2"), (9, "Sink.Put")}
+
+
+CSHARP_RESULTS = """using System; using System.Collections.Generic; using System.Threading.Tasks;
+namespace K {
+public interface ICar { void Rev(); string Idle(int a); Task<int> Go(); Task Stop(); ValueTask<int> Later(); }
+public interface IBus { void Rev(); }
+public static class More {
+  public static int When<T>(this T car, Action<T> call) => 1;
+  public static int When<T>(this T car, Func<T, Task> call) => 2;
+  public static int When<T, R>(this T car, Func<T, ValueTask<R>> call) => 3;
+  public static void Each<T>(this IEnumerable<T> all, Action<T> call) { }
+  public static void Both<T>(this T car, T other, Action<T> call) { }
+  public static void Fails(this Task task, Exception error) { }
+  public static void Fails<T>(this Task<T> task, Exception error) { }
+}
+public class Run {
+  public static void Do(Action a) { }
+  public static int Do(Func<int> a) => 1;
+  public static Task Do(Func<Task> a) => null;
+  public static Task<T> Do<T>(Func<Task<T>> a) => null;
+  public static T Is<T>(T value) => value;
+  public static T Is<T>(Func<int, T> make) => default;
+}
+}
+"""
+
+
+def csharp_calls(*lines: str) -> dict[str, set[str]]:
+    """Return line → targets, without those of the methods of cars."""
+    head = "using K; using System; using System.Collections.Generic;\nclass User { void Go(ICar car, List<ICar> cars, Func<int, string> make, IBus bus, Exception error) {\n"
+    text = head + "\n".join(lines) + "\n} }\n"
+    found: dict[str, set[str]] = {line: set() for line in lines}
+    for edge in calls_in(project_of({"K.cs": CSHARP_RESULTS, "A.cs": text}), "A.cs"):
+        targets = (edge.target,) if edge.target else edge.candidates
+        found[lines[edge.location.line - 3]] |= {target.partition(":")[2] for target in targets}
+    return found
+
+
+def test_csharp_chooses_overloads_by_what_a_function_gives():
+    every = {"Run.Do", "Run.Do~2", "Run.Do~3", "Run.Do~4"}
+    assert csharp_calls(
+        "Run.Do(() => { int x = 1; });",
+        "Run.Do(() => { return 1; });",
+        "Run.Do(() => 1);",
+        "Run.Do(async () => { });",
+        "Run.Do(async () => { return 1; });",
+        "Run.Do(() => car.Rev());",
+        "Run.Do(() => car.Stop());",
+        "Run.Do(() => car.Go());",
+        "Run.Do(() => Outside.Call());",
+        "Run.Do(() => throw error);",
+        "Run.Do(() => { if (error == null) { return 1; } throw error; });",
+        "Run.Do(() => { while (true) { } });",
+    ) == {
+        "Run.Do(() => { int x = 1; });": {"Run.Do"},
+        "Run.Do(() => { return 1; });": {"Run.Do~2"},
+        "Run.Do(() => 1);": {"Run.Do~2"},
+        "Run.Do(async () => { });": {"Run.Do~3"},
+        "Run.Do(async () => { return 1; });": {"Run.Do~4"},
+        "Run.Do(() => car.Rev());": {"Run.Do", "ICar.Rev"},
+        "Run.Do(() => car.Stop());": {"Run.Do~3", "ICar.Stop"},
+        "Run.Do(() => car.Go());": {"Run.Do~4", "ICar.Go"},
+        "Run.Do(() => Outside.Call());": every,
+        "Run.Do(() => throw error);": every,
+        "Run.Do(() => { if (error == null) { return 1; } throw error; });": every,
+        "Run.Do(() => { while (true) { } });": every,
+    }
+
+
+def test_csharp_takes_a_parameter_from_the_receiver_of_an_extension():
+    assert csharp_calls(
+        "car.When(x => x.Rev());",
+        "car.When(x => x.Idle(1));",
+        "car.When(x => x.Go());",
+        "car.When(x => x.Later());",
+        "bus.When(x => x.Rev());",
+        "cars.Each(x => x.Rev());",
+        "car.Both(bus, x => x.Rev());",
+        "car.Go().Fails(error);",
+        "car.Stop().Fails(error);",
+        "Run.Is(make);",
+        "Run.Is(error);",
+        "Run.Is(x => 1);",
+    ) == {
+        "car.When(x => x.Rev());": {"More.When", "ICar.Rev"},
+        "car.When(x => x.Idle(1));": {"More.When", "ICar.Idle"},
+        "car.When(x => x.Go());": {"More.When~2", "ICar.Go"},
+        "car.When(x => x.Later());": {"More.When~3", "ICar.Later"},
+        "bus.When(x => x.Rev());": {"More.When", "IBus.Rev"},
+        "cars.Each(x => x.Rev());": {"More.Each", "ICar.Rev"},
+        "car.Both(bus, x => x.Rev());": {"More.Both", "ICar.Rev", "IBus.Rev"},
+        "car.Go().Fails(error);": {"More.Fails~2", "ICar.Go"},
+        "car.Stop().Fails(error);": {"More.Fails", "ICar.Stop"},
+        "Run.Is(make);": {"Run.Is~2"},
+        "Run.Is(error);": {"Run.Is"},
+        "Run.Is(x => 1);": {"Run.Is~2"},
+    }

@@ -166,11 +166,15 @@ def test_a_change_of_what_runs_a_block_reaches_the_files_with_such_blocks():
     assert _targets(project)[6] == "a:Page.title"
 
 
-def test_an_alias_beside_a_method_of_its_name_may_be_meant():
+def test_an_alias_of_another_file_and_the_method_of_its_name_are_both_called():
     lib = "class Log\n  def put(text)\n  end\n  def name\n  end\nend\n"
     more = "class Log\n  def put_twice(text)\n  end\n  alias_method :put, :put_twice\nend\n"
     text = "class User\n  def run\n    log = Log.new\n    log.put 1\n    log.name\n  end\nend\n"
     edges = calls_in(project_of({"lib.rb": lib, "more.rb": more, "a.rb": text}), "a.rb")
-    targets = {edge.location.line: edge.target or set(edge.candidates) for edge in edges}
-    assert targets[4] == {"lib:Log.put", "more:Log.put_twice"}
-    assert targets[5] == "lib:Log.name"
+    targets = {(edge.location.line, edge.target) for edge in edges}
+    assert targets == {
+        (3, "lib:Log"),
+        (4, "lib:Log.put"),
+        (4, "more:Log.put_twice"),
+        (5, "lib:Log.name"),
+    }

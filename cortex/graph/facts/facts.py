@@ -49,6 +49,11 @@ EXTENDED = "extend"
 BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: in the description of an unnamed function: before the byte at which its body ends, and before the
+#: chain of what it gives
+GIVES = ">"
+#: begins the flag of a method with another name that its type gives it: Ruby's `alias store save`
+ALSO = "also "
 #: kind of the reference of an object literal or a function to the type that is wanted in its place
 LITERAL_ARGUMENT = "given"
 #: flag of a method without a body in an interface (Java, Kotlin): a function may stand for it

@@ -337,6 +337,8 @@ class Rules:
     #: one function may have variants for several systems, known by parameters or by the name alone
     twins: bool = False
     untyped_twins: bool = False
+    #: methods of one type that share a name by an alias are variants
+    renamed_twins: bool = False
     #: variants are declared for platforms: `expect` and `actual`
     platform_variants: bool = False
     #: twins among the methods of one name on an unknown receiver are one function

@@ -35,6 +35,7 @@ class Meanings:
 
     __slots__ = (
         "_around",
+        "_around_bound",
         "_bound",
         "_by_stretch",
         "_defined",
@@ -51,6 +52,8 @@ class Meanings:
         self._only = ReachingSites(0, tuple(places)) if len(places) == 1 else None  # the usual case
         #: (begin, end, number) of bindings and imports, maybe thousands; numbers of definitions
         self._bound = [(*span[:2], n) for n, span in enumerate(self._spans) if not isinstance(span[2], int)]
+        #: for each of these, in order, the nearest before it that has not ended where it begins
+        self._around_bound: list[int] = []
         self._defined = [n for n, span in enumerate(self._spans) if isinstance(span[2], int)]
         self._marks: list[int] = []
         if self._only is None:
@@ -74,7 +77,7 @@ class Meanings:
         return sites
 
     def _sites_at(self, at: int) -> ReachingSites:
-        order = [(begin, number) for begin, until, number in self._bound if begin <= at < until]
+        order = self._bound_at(at)
         for number in self._defined:
             begin, until, _ = self._spans[number]
             if begin <= at < until:
@@ -85,6 +88,26 @@ class Meanings:
         if at >= ANYWHERE and not order:
             order = [(0, n) for n, (_, _, site) in enumerate(self._spans) if isinstance(site, int)]
         return self._numbered_sites(order)
+
+    def _bound_at(self, at: int) -> list[tuple[int, int]]:
+        """Return (begin, number) of the bindings and imports whose range has a place: the last that
+        begins before it, and those around that one. Blocks beside them are not read.
+        """
+        if len(self._around_bound) < len(self._bound):
+            self._bound.sort()
+            open_bounds = list[int]()
+            for at_bound, (begin, _, _) in enumerate(self._bound):
+                while open_bounds and self._bound[open_bounds[-1]][1] <= begin:
+                    open_bounds.pop()
+                self._around_bound.append(open_bounds[-1] if open_bounds else -1)
+                open_bounds.append(at_bound)
+        order, last = list[tuple[int, int]](), bisect.bisect_left(self._bound, (at + 1,)) - 1
+        while last >= 0:
+            begin, until, number = self._bound[last]
+            if at < until:
+                order.append((begin, number))
+            last = self._around_bound[last]
+        return order
 
     def around(self, at: int) -> ReachingSites:
         """Return the sites that reach a function defined at `at`, which may be called at any time.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from cortex.graph.facts.facts import INCLUDED, Facts
+from cortex.graph.facts.facts import INCLUDED, Base, Definition, Facts
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.public_names import derived_names, public_surface
@@ -54,12 +54,13 @@ class Change:
     def __init__(self, files: Files, changes: Mapping[str, Packed | None]) -> None:
         self._files, self._changes = files, changes
         self._touched, moved = _touched_names(files, changes)
+        self._mixing = _bases_of_mixing_types(files, changes)
         self._owners, self._before = _types_with_members(files, changes), _listed_members(files, changes)
         self._read = _includes_before(files, changes)
         #: file whose re-exports of whole modules change → the names that it passes on
         self._passed_on = {path: _passed_on(files, path) for path in _changed_barrels(files, changes)}
         self._included = _included_members(files, changes)
-        self._function_types = _function_types(files, changes)
+        self._function_types, self._kinds = _function_types(files, changes), _kinds_of_types(files, changes)
         self._conversions = _conversions(files, changes)
         #: whether files are added or removed
         self.moved = moved
@@ -72,6 +73,7 @@ class Change:
         for type_key in before.keys() | after.keys():
             if before.get(type_key) != after.get(type_key):
                 owners |= {ref[0] for ref in files.types_named(*type_key)}
+        owners |= _modules_with_other_includers(files, self._mixing, _bases_of_mixing_types(files, changes))
         if self._read:  # they now see other files' names
             readers = files.includes.changed_since(self._read, files.homes.get(C_HOME, ()))
             owners |= readers
@@ -85,6 +87,7 @@ class Change:
             touched |= names ^ _passed_on(files, path)
         touched |= {name for *_, name in self._included ^ _included_members(files, changes)}
         takes = touched & (self._function_types | _function_types(files, changes))
+        takes |= {name for name, _ in self._kinds ^ _kinds_of_types(files, changes)}
         takes |= {name for name, *_ in self._conversions ^ _conversions(files, changes)}
         touched |= _takers(files, takes)
         for path, packed in changes.items():
@@ -189,6 +192,19 @@ def _function_types(files: Files, paths: Iterable[str]) -> set[str]:
     return names
 
 
+def _kinds_of_types(files: Files, paths: Iterable[str]) -> set[tuple[str, str]]:
+    """Return (name, kind) of the types in `paths`: a function stands for one that no file defines,
+    and for none of a known class.
+    """
+    return {
+        (definition.name, definition.kind)
+        for path in paths
+        if path in files.packed and files.rules(path).overloads and files.rules(path).functions_as
+        for definition in files.index(path).facts.definitions
+        if definition.kind in TYPE_KINDS
+    }
+
+
 def _conversions(files: Files, paths: Iterable[str]) -> set[tuple[str, ...]]:
     """Return (type, kind, types …) of what makes a value of a type from another in C++:
     constructors, bases, and other names of types.
@@ -219,19 +235,97 @@ def _takers(files: Files, types: set[str]) -> set[str]:
 
 def _members_of_heirs(files: Files, types: set[str]) -> set[str]:
     """Return the names of the members of Ruby's types below `types`, which may call them."""
-    members, passed, fresh = set[str](), set[str](), types
+    heirs = {(files.home(path), definition.qualified) for path, definition in _heirs(files, types)}
+    return set[str]().union(*(files.members_of(*heir) for heir in heirs))
+
+
+def _heirs(files: Files, types: set[str]) -> Iterator[tuple[str, Definition]]:
+    """Yield (path, definition) of Ruby's types below `types`, the last names of such."""
+    passed, fresh = set[str](), types
     while fresh:
         passed |= fresh
-        heirs = {
-            (files.home(path), definition.qualified)
-            for path in _files_mentioning(files, fresh)
-            if files.rules(path).included_hook
-            for definition in files.index(path).facts.definitions
-            if any(base.chain.rpartition(".")[2] in fresh for base in definition.bases)
-        }
-        members = members.union(*(files.members_of(*heir) for heir in heirs))
-        fresh = {qualified.rpartition(".")[2] for _, qualified in heirs} - passed
-    return members
+        heirs = [
+            (path, definition)
+            for path, definition in _mixing_types(files, fresh)
+            if any(_last_name(base) in fresh for base in definition.bases)
+        ]
+        yield from heirs
+        fresh = {definition.name for _, definition in heirs} - passed
+
+
+def _mixing_types(files: Files, names: set[str]) -> Iterator[tuple[str, Definition]]:
+    """Yield (path, definition) of Ruby's types in files that mention one of `names`."""
+    for path in _files_mentioning(files, names):
+        if files.rules(path).included_hook:
+            for definition in files.index(path).facts.definitions:
+                if definition.kind in TYPE_KINDS:
+                    yield path, definition
+
+
+def _last_name(base: Base) -> str:
+    return base.chain.rpartition(".")[2]
+
+
+#: a type with bases: the package, the file and the qualified name
+_MixingType = tuple[str, str, str]
+
+
+def _bases_of_mixing_types(files: Files, paths: Iterable[str]) -> dict[_MixingType, list[Base]]:
+    """Return the bases of Ruby's types in `paths`, without their places."""
+    bases: dict[_MixingType, list[Base]] = {}
+    for path in paths:
+        if path in files.packed and files.rules(path).included_hook:
+            for definition in files.index(path).facts.definitions:
+                for base in definition.bases:
+                    entry = Base(base.relation, base.chain, 0, 0, base.arguments)
+                    bases.setdefault((files.home(path), path, definition.qualified), []).append(entry)
+    return bases
+
+
+def _modules_with_other_includers(
+    files: Files, before: Mapping[_MixingType, list[Base]], after: Mapping[_MixingType, list[Base]]
+) -> set[str]:
+    """Return the files of Ruby's modules that are included in a type with other bases than before,
+    or below one: their `self.class` is such a type.
+    """
+    changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+    pending = {
+        (key[0], key[2], base.chain)
+        for key in changed
+        for base in (*before.get(key, ()), *after.get(key, ()))
+        if base.relation == "embeds"
+    }
+    names = {qualified.rpartition(".")[2] for *_, qualified in changed}
+    for path, definition in _heirs(files, names) if names else ():
+        pending |= _included_in(files.home(path), definition)
+    paths, passed = set[str](), set[tuple[str, str, str]]()
+    while pending:
+        passed |= pending
+        modules = [
+            ref for home, inside, chain in pending for ref in _modules_named(files, home, inside, chain)
+        ]
+        paths |= {path for path, _ in modules}
+        further = (
+            _included_in(files.home(path), files.index(path).facts.definitions[at]) for path, at in modules
+        )
+        pending = set[tuple[str, str, str]]().union(*further) - passed
+    return paths
+
+
+def _included_in(home: str, definition: Definition) -> set[tuple[str, str, str]]:
+    """Return (package, type, module) for the modules that a Ruby type includes."""
+    return {
+        (home, definition.qualified, base.chain) for base in definition.bases if base.relation == "embeds"
+    }
+
+
+def _modules_named(files: Files, home: str, inside: str, chain: str) -> Iterator[Ref]:
+    """Yield the types that a chain may name in a type or in one around it."""
+    while True:
+        yield from files.types_named(home, f"{inside}.{chain}" if inside else chain)
+        if not inside:
+            return
+        inside = inside.rpartition(".")[0]
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:

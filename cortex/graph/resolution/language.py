@@ -82,6 +82,8 @@ class Language(Grammar):
     # --- members
     #: definitions that belong to a type, among those in its scope
     own_members: Callable[[Project, Ref, list[Ref]], list[Ref]] | None = None
+    #: (methods that a name of a type means, bindings that are no aliases) among both
+    with_aliases: Callable[[Members, Ref, str, Values, Sequence[Any]], tuple[Values, list[Any]]] | None = None
     #: values of a member that a type lacks, in this order
     missing_member: tuple[Callable[[Members, Value, str], Values], ...] = ()
     #: functions that a call of an instance calls

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import OVERLOAD, RUN, SPACE, TESTED, USING, Binding, Definition, Extension
+from cortex.graph.facts.facts import ALSO, OVERLOAD, RUN, SPACE, TESTED, USING, Binding, Definition, Extension
 from cortex.graph.facts.grammars import Rules
 from cortex.graph.facts.modules import (
     GoModules,
@@ -282,6 +282,12 @@ class Project:
             if not (statement.name or statement.member) and (target := self.c.find(statement.module, path)):
                 yield target
 
+    def paths_mentioning(self, name: str, importer: str) -> list[str]:
+        """Return the files of the importer's package that mention a name."""
+        line = b"\n%b\n" % name.encode("utf-8", "surrogatepass")
+        paths = self.homes.get(self._homes[importer], ())
+        return [path for path in paths if line in bytes(self.packed[path].words)]  # mapped: a view
+
     def paths_of(self, key: str) -> list[str]:
         """Return the files of a module's key."""
         if key.startswith("@"):
@@ -337,7 +343,8 @@ class Project:
                 self.named[family][name] += 1
             # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, rules):
-                add_sorted(self.methods, (family, name), ref)
+                for alias in (name, *_other_names(definition)):
+                    add_sorted(self.methods, (family, alias), ref)
                 if family in self._open:
                     add_sorted(
                         self.open_methods,
@@ -364,7 +371,8 @@ class Project:
             if definition.kind in _NAMED_KINDS:
                 self.named[family][definition.name] -= 1
             if _is_found_by_name(definition, rules):
-                remove_sorted(self.methods, (family, definition.name), ref)
+                for name in (definition.name, *_other_names(definition)):
+                    remove_sorted(self.methods, (family, name), ref)
                 if family in self._open:
                     remove_sorted(
                         self.open_methods, (family, definition.name, definition.scope.rpartition(".")[2]), ref
@@ -400,6 +408,11 @@ def _is_found_by_name(definition: Definition, rules: Rules) -> bool:
     if TESTED in definition.flags or RUN in definition.flags:
         return False
     return definition.kind == "method" or (bool(rules.macro_mark) and "macro" in definition.flags)
+
+
+def _other_names(definition: Definition) -> list[str]:
+    """Return the further names that its type gives a method: Ruby's aliases."""
+    return [flag[len(ALSO) :] for flag in definition.flags if flag.startswith(ALSO)]
 
 
 def stem_of(path: str, rules: Rules) -> str:

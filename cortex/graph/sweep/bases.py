@@ -33,6 +33,9 @@ from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
+#: the module of Rails that lets a module extend the types which include it, with what it so names
+_CONCERN, _OF_CONCERN = "ActiveSupport.Concern", "ClassMethods"
+
 
 def read_base(sweep: Sweep, relation: str, node: Node) -> None:
     """Read a supertype of the type around it; `read_unnamed_bases` has those of unnamed classes."""
@@ -95,4 +98,7 @@ def _add_base(sweep: Sweep, base: Base, node: Node) -> None:
     elif hook and extends(node):
         base = msgspec.structs.replace(base, arguments=EXTENDED)
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
+        if hook and base.arguments == EXTENDED and base.chain == _CONCERN:
+            methods = Base(base.relation, _OF_CONCERN, base.line, base.column, EXTENDED_HEIRS)
+            sweep.opened[frame.index].bases.append(methods)
         sweep.opened[frame.index].bases.append(base)

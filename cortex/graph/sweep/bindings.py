@@ -59,7 +59,7 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
             sweep.add_binding(name, f":{type_name}"[:TYPE_CHARS_MAX], node)
         elif sweep.is_script and "bind.value" in captures and "bind.type" not in captures:
             script.assign(sweep, name, node, captures["bind.value"][0])
-        elif name.startswith("self.") and sweep.rules.file_fields and sweep.stack[-1].index < 0:
+        elif sweep.rules.file_fields and sweep.stack[-1].index < 0 and _is_prepared(name, node):
             sweep.add_binding(name, value_of(captures, sweep.syntax), node, end_of_tests(node))
         else:
             value = _array_type(node, sweep.comments.type_of(node, value_of(captures, sweep.syntax)))
@@ -70,6 +70,13 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
                 bind_constant(sweep, name, node, captures.get("bind.type"))
         if sweep.is_script:
             script.bind_module_export(sweep, name, node)
+
+
+def _is_prepared(name: str, node: Node) -> bool:
+    """Return True for a name that all tests of a group have: `@disk` or `stub_const("Disk", …)` in
+    its `before` block.
+    """
+    return name.startswith("self.") or node.type == "string_content"
 
 
 def _array_type(name: Node, value: str) -> str:
@@ -116,6 +123,8 @@ def _bound_name(sweep: Sweep, node: Node) -> str | None:
         return name[1:] if name.startswith("$") and sweep.stack[-1].kind in TYPE_KINDS else name
     if node.type == "simple_symbol":  # RSpec's `let(:disk) { Disk.new }`
         return text_of(node).lstrip(":")
+    if node.type == "string_content":  # RSpec's `stub_const("Disk", Class.new)`
+        return text_of(node) if text_of(node).isidentifier() else None
     name = chain_of(node, sweep.syntax)
     if sweep.is_script:
         name = script.binding_name(name)

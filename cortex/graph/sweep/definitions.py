@@ -23,6 +23,7 @@ from cortex.graph.facts.expressions.chains import (
 from cortex.graph.facts.expressions.operators import CONVERSION, conversion_name
 from cortex.graph.facts.facts import (
     ALIAS,
+    ALSO,
     CALLED,
     MAKER,
     PACKAGE,
@@ -58,6 +59,10 @@ _KINDS = {
 }
 #: a method's name in an alias: no global variable
 _METHOD = re.compile(r"[A-Za-z_]\w*[?!=]?|[-+*/%<>=~^&|!\[\]]+")
+
+
+#: letters of the shortest name by which a method is found
+_FOUND_MIN = 3
 
 
 @dataclass(slots=True)
@@ -203,6 +208,7 @@ def _define_alias(sweep: Sweep, name: str, of: Node, node: Node) -> None:
         _define_member(sweep, name, "method", node)
         receiver = "self.class" if is_of_class_itself(node) else "self"
         sweep.add_binding(name, f"{receiver}.{original}", node)
+        sweep.aliases.append((sweep.stack[-1].index, name, original, node.start_byte))
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:
@@ -332,8 +338,23 @@ def _apply_doc(sweep: Sweep, node: Node) -> None:
         sweep.comment_methods.append(replace(opened, returns=returns, flags=("declared",), below=method.line))
 
 
+def _flag_aliases(sweep: Sweep) -> None:
+    """Flag the methods above an alias with their other name: a call by it is found by name, too."""
+    last = {(definition.parent, definition.name): definition for definition in sweep.opened}
+    for parent, name, original, at in sweep.aliases:
+        definition = last.get((parent, original))
+        renewed = last.get((parent, name))
+        is_hidden = renewed is not None and renewed.node.start_byte > at
+        if definition is None or definition.node.start_byte > at or is_hidden:
+            continue
+        if len(name) >= _FOUND_MIN:
+            definition.flags = (*definition.flags, ALSO + name)
+
+
 def finish_definitions(sweep: Sweep) -> tuple[Definition, ...]:
     """Return all definitions of the file, at its end."""
+    if sweep.aliases:
+        _flag_aliases(sweep)
     written = {(definition.parent, definition.name) for definition in sweep.opened}
     sweep.opened += (
         definition

@@ -43,6 +43,8 @@ class Sweep:
         self.members: list[Member] = []
         self.package, self.package_bytes = "", 0
         self.comments = Comments()
+        #: (type, other name, name, byte) of methods that get another name
+        self.aliases: list[tuple[int, str, str, int]] = []
         #: methods that only comments declare
         self.comment_methods: list[OpenDefinition] = []
         #: in scripts: qualified name → flag of a definition that got members

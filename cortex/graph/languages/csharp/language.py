@@ -12,6 +12,7 @@ from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import ACCESSOR, MANY
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import has_more_types_outside, read_csharp
+from cortex.graph.languages.csharp.functions import describe_function, function_fit
 from cortex.graph.languages.csharp.steps import (
     called_member,
     extended,
@@ -53,18 +54,6 @@ OPERATORS |= {f"{sign}_": f"operator{sign}" for sign in "- + ! ~ ++ --".split()}
 OPERATORS |= {f"_{sign}": f"operator{sign}" for sign in ("++", "--")}
 OPERATORS |= {truth: f"operator {truth}" for truth in ("true", "false")}
 OPERATORS |= {ELEMENT: f"{ACCESSOR}this", SET_ELEMENT: f"this{ACCESSOR}"}
-
-
-def describe_argument(node: Node, _syntax: Syntax, _depth: int) -> str | None:
-    """Return the description of an unnamed function, with the number of its parameters."""
-    return f"#fn{_parameter_count(node)}" if node.type == "lambda_expression" else None
-
-
-def _parameter_count(function: Node) -> int:
-    parameters = function.child_by_field_name("parameters")
-    if parameters is None or parameters.type != "parameter_list":
-        return 1
-    return sum(child.type == "parameter" for child in parameters.named_children)
 
 
 def literal_type(value: Node) -> str:
@@ -156,7 +145,7 @@ CSHARP = Language(
         queries=("csharp",),
         imports=read_csharp,
         value_types=(literal_type, constructed_type),
-        argument=describe_argument,
+        argument=describe_function,
         value_of_name=lambda_parameter,
         call_types=type_arguments,
         parameter_type=parameter_type,
@@ -209,4 +198,5 @@ CSHARP = Language(
     extensions_called=extensions_called,
     bare_type=plain_csharp_type,
     parameter_types=parameter_types,
+    function_fit=function_fit,
 )

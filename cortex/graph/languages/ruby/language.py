@@ -21,6 +21,7 @@ from cortex.graph.facts.ruby import (
     result_of_operator,
     value_of_case,
 )
+from cortex.graph.languages.ruby.aliases import with_aliases
 from cortex.graph.languages.ruby.blocks import METHODS, Blocks, call_in_block
 from cortex.graph.languages.ruby.calls import (
     ALLOCATE,
@@ -41,6 +42,7 @@ from cortex.graph.languages.ruby.constants import (
     results_of_name,
     uncalled_root,
 )
+from cortex.graph.languages.ruby.includers import call_class_of_includers
 from cortex.graph.languages.ruby.macros import Macros
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
@@ -159,6 +161,8 @@ RUBY = Language(
         makes_by_new=True,
         bare_super=True,
         twins=True,
+        renamed_twins=True,
+        element_operator="[]",
         library_methods=METHODS,
         included_hook="included",
         block_self=EVALUATED,
@@ -211,13 +215,14 @@ RUBY = Language(
     find_module=lambda project, module, importer: project.ruby.find(module, importer),
     is_outside=_is_outside,
     own_members=own_members,
+    with_aliases=with_aliases,
     called_root=called_root,
     called_member=called_member,
     uncalled_root=uncalled_root,
     uncalled=_uncalled,
     missing_member=(_instance, _class_of, _itself, _added),
     passed_to=_passed_to,
-    member_call=(no_edges, call_in_body, call_constant),
+    member_call=(no_edges, call_in_body, call_constant, call_class_of_includers),
     called_member_values=(call_added, call_of_each),
     methods_by_name=(of_named_receiver,),
     common_methods=of_namesake,

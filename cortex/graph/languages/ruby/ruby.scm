@@ -42,6 +42,7 @@
 (assignment left: [(instance_variable) (class_variable)] @bind.name right: (_) @bind.value)
 (operator_assignment left: [(identifier) (instance_variable) (class_variable)] @bind.name right: (_) @bind.value)
 (assignment left: [(constant) (scope_resolution)] @bind.name right: (_) @bind.value)
+(call method: (identifier) @_stub arguments: (argument_list . (string . (string_content) @bind.name .) . (call) @bind.value) (#eq? @_stub "stub_const"))
 (call method: (identifier) @_let arguments: (argument_list . (simple_symbol) @bind.name) block: (_ body: (_ (_) @bind.value .)) (#any-of? @_let "let" "let!" "subject" "subject!"))
 (call method: (identifier) @bind.name !receiver !arguments block: (_ body: (_ (_) @bind.value .)) (#eq? @bind.name "subject"))
 (call method: (identifier) @_describe arguments: (argument_list . [(constant) (scope_resolution)] @described) block: (_) (#any-of? @_describe "describe" "context"))

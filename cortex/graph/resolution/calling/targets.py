@@ -140,7 +140,21 @@ class Targets:
             return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
         if not self._rules.twins or any(map(self._is_of_specialization, refs)):
             return False
-        return len({self._shape(ref) for ref in refs}) == 1 or self._are_exclusive(refs)
+        if len({self._shape(ref) for ref in refs}) == 1 or self._are_exclusive(refs):
+            return True
+        return self._rules.renamed_twins and self._share_alias(refs)
+
+    def _share_alias(self, refs: Sequence[Ref]) -> bool:
+        """Return True for methods of one type with different names, which a call can mean by an
+        alias of one file and the method of another.
+        """
+        definitions = [self._project.definition(ref) for ref in refs]
+        return (
+            all(definition.kind == "method" for definition in definitions)
+            and len({(self._project.home(ref[0]), d.scope) for ref, d in zip(refs, definitions, strict=True)})
+            == 1
+            and len({definition.name for definition in definitions}) == len(refs) > 1
+        )
 
     def _are_exclusive(self, refs: Sequence[Ref]) -> bool:
         """Return True for functions of C++ in different branches of one condition."""

@@ -51,6 +51,7 @@ class Members(Remembering):
         self.supertypes, self.results = supertypes, results
         self._generics = results.generics
         self._recursion = recursion
+        self.evaluate, self.is_static = values.evaluate, scopes.is_static
         self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}
         #: (number of a line of supertypes, name) → their members of that name
         self._lines: dict[tuple[int, str], tuple[Value, ...]] = {}
@@ -302,14 +303,33 @@ class Members(Remembering):
             # A field and a method may share a name (Java, PHP): a call means the method, a receiver
             # the field.
             if rules.fields_beside_methods:
-                methods = (*methods, *self._field_values(home, qualified, name, near))
+                methods = self._with_fields(
+                    owner, name, methods, [*project.fields_of(home, qualified, name)], near
+                )
             return methods[:OVERLOADS_MAX]
         if rules.open_types:
             wanted = project.definition(owner).name
             candidates = project.open_methods.get((rules.family, name, wanted), ())
             if open_refs := [ref for ref in candidates if self._owners.of(*ref) == owner][:OVERLOADS_MAX]:
                 return tuple(Value("def", *ref) for ref in open_refs)
-        return self._field_values(home, qualified, name, near) or self._spread_members(owner, name)
+        bindings = [*project.fields_of(home, qualified, name)]
+        if not bindings:
+            return self._spread_members(owner, name)
+        return self._with_fields(owner, name, (), bindings, near) or self._spread_members(owner, name)
+
+    def _with_fields(
+        self,
+        owner: Ref,
+        name: str,
+        methods: tuple[Value, ...],
+        bindings: list[tuple[str, Binding]],
+        near: str,
+    ) -> tuple[Value, ...]:
+        """Return the methods and the values of the fields of one name."""
+        aliases = self._project.language(owner[0]).with_aliases
+        if aliases is not None and bindings:
+            methods, bindings = aliases(self, owner, name, methods, bindings)
+        return (*methods, *self._values_of(bindings, near))
 
     def _spread_members(self, owner: Ref, name: str) -> tuple[Value, ...]:
         """Return the members that an object literal spreads: `{ ...other }`."""
@@ -324,7 +344,9 @@ class Members(Remembering):
         """Return the values of a type's field; of same-named types in several files that of
         `near`.
         """
-        bindings = [*self._project.fields_of(home, qualified, name)]
+        return self._values_of([*self._project.fields_of(home, qualified, name)], near)
+
+    def _values_of(self, bindings: list[tuple[str, Binding]], near: str) -> tuple[Value, ...]:
         if not bindings:
             return ()
         bindings = [entry for entry in bindings if entry[0] == near] or bindings

@@ -196,9 +196,21 @@ class Results(Remembering):
             return ()
         return self._results_of(name, value)
 
+    def _by_class_operator(self, value: Value) -> tuple[Value, ...]:
+        """Return the result of a Ruby type's own `[]`: `Disk[1]`."""
+        operator = self._project.rules(value.path).element_operator
+        is_module = self._project.definition(value.ref).kind == "trait"
+        methods = self._values.member_of_kind(value.ref, operator, static=True)
+        if is_module and not methods:  # `module_function :[]`
+            methods = self._values.member(value.ref, operator)
+        return merge_values(self.returned(method.ref) for method in methods if method.tag == "def")
+
     def _results_of(self, name: str, owner: Value) -> tuple[Value, ...]:
         """Return the results of an instance's methods of one name."""
-        methods = (method for method in self._values.member(owner.ref, name) if method.tag == "def")
+        members = self._values.member(owner.ref, name)
+        if self._project.rules(owner.path).class_methods:
+            members = self._values.member_of_kind(owner.ref, name, static=False)
+        methods = (method for method in members if method.tag == "def")
         return merge_values(
             self.generics.method_result(method, (owner,), owner.ref) or self.returned(method.ref)
             for method in methods
@@ -249,6 +261,8 @@ class Results(Remembering):
                 return (value._replace(depth=inner),)
             return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag == "def":
+            if self._project.rules(value.path).class_methods:
+                return self._by_class_operator(value)
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and self._project.rules(value.path).typed_by_element:

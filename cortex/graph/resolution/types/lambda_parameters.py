@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.facts import DEFAULT, MANY, Definition
@@ -89,8 +89,9 @@ def _parameter(  # noqa: PLR0917
     project, generics = evaluator.project, evaluator.generics
     number, count = parameter
     name, arguments = split_generic(text)
-    type_arguments = generics.of_call(Value("def", *ref), owners, place)
-    if _is_told_elsewhere(project.definition(ref), text):
+    of_receiver = _of_receiver(evaluator, project.definition(ref), owners, library_types)
+    type_arguments = {**generics.of_call(Value("def", *ref), owners, place), **of_receiver}
+    if _is_told_elsewhere(project.definition(ref), text, of_receiver):
         return ()
     instances = evaluator.declared(text, *ref, type_arguments)
     is_own = any(instance.tag == "inst" for instance in instances)
@@ -120,14 +121,35 @@ def _parameter(  # noqa: PLR0917
     return ()
 
 
-def _is_told_elsewhere(definition: Definition, text: str) -> bool:
+def _of_receiver(
+    evaluator: Evaluator, definition: Definition, owners: tuple[Value, ...], library_types: LibraryTypes
+) -> dict[str, tuple[Value, ...]]:
+    """Return the values of the type parameter that an extension's receiver alone tells: of `T` in
+    `this T disk`, `this IEnumerable<T> disks`.
+    """
+    if "extension" not in definition.flags or not definition.parameters or not owners:
+        return {}
+    name, arguments = split_generic(definition.parameters[0].type.strip().rstrip("?"))
+    free = {parameter.rpartition(" ")[2] for parameter in type_parameter_names(definition)}
+    for parameter in definition.parameters[1:]:  # a further value has a type of its own
+        if library_types(*split_generic(parameter.type.removesuffix(DEFAULT).strip())) is None:
+            free.difference_update(_WORD.findall(parameter.type))
+    if name in free and all(owner.tag in ("inst", "list", "map") for owner in owners):
+        return {name: owners}
+    if len(arguments) == 1 and arguments[0] in free and all(owner.tag == "list" for owner in owners):
+        return {arguments[0]: merge_values(evaluator.results.element(owner) for owner in owners)}
+    return {}
+
+
+def _is_told_elsewhere(definition: Definition, text: str, inferred: Collection[str]) -> bool:
     """Return True if type `text` mentions a type parameter of a function that further parameters
-    mention: their arguments tell it, not its bound.
+    mention: their arguments tell it, not its bound. `inferred`: parameters with known values.
     """
     words = [word for parameter in definition.parameters for word in _WORD.findall(parameter.type)]
     mentioned = _WORD.findall(text)
     names = {name.rpartition(" ")[2] for name in type_parameter_names(definition)}
-    return any(words.count(name) > mentioned.count(name) for name in names.intersection(mentioned))
+    open_names = names.intersection(mentioned).difference(inferred)
+    return any(words.count(name) > mentioned.count(name) for name in open_names)
 
 
 def _free(project: Project, ref: Ref) -> set[str]:

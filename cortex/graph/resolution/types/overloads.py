@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK, WIDENING
 from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED
-from cortex.graph.facts.facts import COMPANION, FREE, MANY, Binding, Definition, Reference
+from cortex.graph.facts.facts import COMPANION, FREE, GIVES, MANY, Binding, Definition, Reference
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project, Ref
@@ -21,7 +21,7 @@ from cortex.graph.resolution.types.arity import (
     match_parameters,
     type_parameter_names,
 )
-from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMITIVES, bare_type
+from cortex.graph.resolution.types.plain_types import BOXES, NO_FUNCTIONS, PRIMITIVES, WITH_RESULT, bare_type
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: ends a chain with a call
@@ -116,9 +116,10 @@ class Overloads:
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
         """Return the types of the arguments, "" if not evident."""
-        argument_types = [
-            self.type_of(strip_name(chain), reference.scope, reference.at) for chain in reference.passed
-        ]
+        chains = [strip_name(chain) for chain in reference.passed]
+        if len(refs) < 2:  # what a function gives decides among several
+            chains = [chain.partition(GIVES)[0] if chain[:3] == "#fn" else chain for chain in chains]
+        argument_types = [self.type_of(chain, reference.scope, reference.at) for chain in chains]
         if not any(type_name.startswith(LIKELY) for type_name in argument_types):
             return argument_types
         takes = [[parameter.type for parameter in self.project.definition(ref).parameters] for ref in refs]
@@ -199,7 +200,7 @@ class Overloads:
         wanted = self._parameter_types(ref, argument_types, names)
         if wanted is None:
             return None if self.rules.counted_arguments else (0.0, 0.0)
-        fits = [self._fit(expected, other) for expected, other in zip(wanted, argument_types, strict=True)]
+        fits = [self.fit(expected, other) for expected, other in zip(wanted, argument_types, strict=True)]
         fitting = [fit for fit in fits if fit is not None]
         if len(fitting) < len(fits):
             return None
@@ -222,7 +223,7 @@ class Overloads:
             readings.append([*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)])
         for wanted in readings:
             pairs = zip(wanted, argument_types, strict=True)
-            fits = [self._fit(self._bare_type(expected), other) for expected, other in pairs]
+            fits = [self.fit(self._bare_type(expected), other) for expected, other in pairs]
             fitting = [fit for fit in fits if fit is not None]
             if len(fitting) == len(fits):
                 more = 0.1 * len(fits) if wanted is types else -100
@@ -241,7 +242,7 @@ class Overloads:
         bare = self.language.bare_type
         return bare_type(text, kotlin=False) if bare is None else bare(text)
 
-    def _fit(self, wanted: str, actual: str) -> float | None:
+    def fit(self, wanted: str, actual: str) -> float | None:
         if wanted and wanted == self.rules.argument_list and actual != wanted:
             return None  # such an argument has a declared type
         if not actual or not wanted:
@@ -256,8 +257,10 @@ class Overloads:
             special = self.language.special_fit(self, wanted, actual)
             if special is not None:
                 return special
-        if wanted == "fn":
+        if wanted in ("fn", f"{actual}{WITH_RESULT}"):
             return None
+        if actual == f"{wanted}{WITH_RESULT}":
+            return 3.0
         if actual == "KClass":
             return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
         if actual == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
@@ -267,22 +270,15 @@ class Overloads:
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
         if actual == "anonymous":
             return 0.5 if free else None
-        if actual[:2] == "fn" and actual[2:].isdigit():
-            # `x => x > 3` has no type of its own, unlike `() => 3`.
-            return None if wanted == "Object" and actual != "fn0" else self._fit_of_function(wanted)
-        if wanted[:2] == "fn" and wanted[2:].isdigit():
-            return (
-                None
-                if actual != "fn"
-                and (actual in PRIMITIVES or actual == "String" or self.project_type(actual))
-                else 0.0
-            )
+        if wanted[:2] == "fn" and wanted[2:3].isdigit():
+            known = actual in PRIMITIVES or actual == "String" or self.project_type(actual)
+            return None if actual != "fn" and known else 0.0
         if actual in ("null", "fn"):
             return None if wanted in PRIMITIVES or (actual == "fn" and wanted.endswith("[]")) else 0.5
         if actual.endswith("[]"):
             inner = actual[:-2]
             if wanted.endswith("[]") and inner not in PRIMITIVES:
-                return self._fit(wanted[:-2], inner)
+                return self.fit(wanted[:-2], inner)
             return 2.0 if wanted in _OF_ARRAYS else 0.5 if free else None
         if wanted.endswith("[]"):
             return None if len(actual) > 2 else 0.0
@@ -304,14 +300,16 @@ class Overloads:
         """Return the fit of C#'s nullable values, `int?`."""
         if actual == "null":
             return 0.6 if wanted[-1] == "?" else None
-        fit = self._fit(wanted.rstrip("?"), actual.rstrip("?"))
+        fit = self.fit(wanted.rstrip("?"), actual.rstrip("?"))
         if actual[-1] == "?" and wanted[-1] != "?":
             return fit if wanted == "Object" else None
         return None if fit is None else min(fit, 3.0)
 
-    def _fit_of_function(self, wanted: str) -> float | None:
+    def fit_of_function(self, wanted: str) -> float | None:
         """The fit of C#'s unnamed function for a parameter that is no known function type."""
-        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in NO_FUNCTIONS:
+        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]"):
+            return None
+        if wanted.removesuffix(WITH_RESULT) in NO_FUNCTIONS:
             return None
         own_type = self.project_type(wanted, self.callee)
         return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
@@ -353,6 +351,9 @@ class Overloads:
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """Return the bare type of an expression, "" if not evident."""
+        if chain.startswith("#fn") and GIVES in chain:
+            described, place, body = chain.split(GIVES, 2)
+            return f"{described[1:]}{GIVES}{self._type_of(body, scope, int(place), depth + 1)}"
         if chain.startswith("#") and "." not in chain:  # not a call on a literal
             literal = self.language.literal_type
             return chain[1:] if literal is None else literal(chain[1:])

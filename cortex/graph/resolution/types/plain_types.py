@@ -38,6 +38,11 @@ NO_FUNCTIONS = frozenset(
 )
 #: C#'s function types → number of parameters, -1 for the number of type arguments
 _FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
+#: results of C#'s function types: nothing, and any; those that a task has a value
+NO_RESULT, ANY_RESULT, WITH_RESULT = "void", "any", "<>"
+TASKS = frozenset({"Task", "ValueTask"})
+#: results of those that have no type for it
+_RESULTS = {"Action": NO_RESULT, "Predicate": "boolean", "Comparison": "int"}
 #: C#'s value types: `?` makes them another type
 VALUES = PRIMITIVES.union("DateTime DateTimeOffset DateOnly TimeOnly TimeSpan Guid decimal uint".split())
 #: Scala's containers, which are functions as well
@@ -86,29 +91,55 @@ def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
         return bare_csharp_type(tail.strip().removesuffix("?").removesuffix(">"), actual, free)
     if name.rstrip("?") in free:
         return "Object"
-    if name in _FUNCTIONS:
-        fixed = _FUNCTIONS[name]
-        return f"fn{fixed if fixed >= 0 else (_argument_count(tail) if tail else 0) - (name == 'Func')}"
-    return plain_csharp_type(text)
+    return _function_type(name, tail, free) or plain_csharp_type(text)
+
+
+def _function_type(name: str, tail: str, free: frozenset[str]) -> str:
+    """Return C#'s function type with the type arguments `A, B> …`: `fn1:int`; "" for others."""
+    if name not in _FUNCTIONS:
+        return ""
+    fixed = _FUNCTIONS[name]
+    count = fixed if fixed >= 0 else (len(_split_arguments(tail)) if tail else 0) - (name == "Func")
+    return f"fn{count}:{_RESULTS.get(name) or _plain_result(tail, free)}"
 
 
 @functools.lru_cache(maxsize=10_000)
 def plain_csharp_type(text: str) -> str:
-    """Return a C# type without packages and arguments; `?` remains on values."""
+    """Return a C# type without packages and arguments; `?` remains on values, and a mark on tasks
+    with a value.
+    """
     plain = bare_type(text, kotlin=False)
     levels = len(plain) - len(plain.rstrip("[]"))
     inner = plain[: len(plain) - levels]
     inner = SYSTEM_TYPES.get(inner, inner)
+    if not levels and "<" in text:
+        if inner in TASKS:
+            return inner + WITH_RESULT
+        if inner in _FUNCTIONS:
+            return _function_type(inner, text.partition("<")[2], frozenset())
     return inner + plain[len(plain) - levels :] + "?" * (inner in VALUES and text.rstrip().endswith("?"))
 
 
-def _argument_count(arguments: str) -> int:
-    """Return the number of type arguments, without nested ones."""
-    depth, count = 0, 1
-    for character in arguments:
+def _split_arguments(arguments: str) -> list[str]:
+    """Return the type arguments at the begin of `A, B<C>> …`."""
+    depth, begin, split = 0, 0, list[str]()
+    for at, character in enumerate(arguments):
         depth += (character in "<([") - (character in ">)]")
-        count += character == "," and not depth
-    return count
+        if depth < 0 or (character == "," and not depth):
+            split.append(arguments[begin:at])
+            begin = at + 1
+        if depth < 0:
+            return split
+    return [*split, arguments[begin:]]
+
+
+def _plain_result(arguments: str, free: frozenset[str]) -> str:
+    """Return the result of a function type with these type arguments, the last of them."""
+    text = _split_arguments(arguments)[-1].strip().rstrip("?")
+    name = text.partition("<")[0].strip().rpartition(".")[2]
+    if name in free or not name:
+        return ANY_RESULT
+    return plain_csharp_type(text)
 
 
 def split_arrow(text: str) -> tuple[str, str]:
