@@ -399,7 +399,9 @@ def distinct(numbers: Sequence[Array]) -> Array:
     hashes.
     """
     ordered = np.sort(np.concatenate(numbers))
-    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
+    is_first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
 
 
 def _greatest(values: Array, count: int) -> Array:

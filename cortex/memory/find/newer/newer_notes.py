@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -162,7 +163,7 @@ def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], b
     stems = sorted(stems, key=memory.words.rarity_share, reverse=True)[:STEMS]
     scores = memory.words.search(stems, READ)
     best = sorted(scores, key=scores.__getitem__, reverse=True)
-    return [number for number in best if mask[number] and takes(number)][:BY_STEMS]
+    return list(islice((number for number in best if mask[number] and takes(number)), BY_STEMS))
 
 
 def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:
