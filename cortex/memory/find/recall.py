@@ -16,6 +16,7 @@ from cortex.memory.find.newer.changes import arrange
 from cortex.memory.find.newer.newer_notes import NewerNotes
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
+from cortex.memory.find.read_notes import ReadNotes
 from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -102,6 +103,8 @@ class Memory:
         #: project → number of sessions from before memory was used in it, which are not read
         self.unread_sessions: dict[str, int] = {}
         self.catalog, self.links = Catalog(), Links()
+        #: the notes of answers, as of `reached`
+        self.notes = ReadNotes(self.store.notes_by_number)
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
@@ -200,6 +203,7 @@ class Memory:
             last = edges[-1].number
             yield
         self.catalog, self.links, self._reached = catalog, links, reached
+        self.notes.clear()
         self.replacements.follow(catalog.live())
 
     def _take_in(self, after: int) -> Iterator[None]:
@@ -218,6 +222,7 @@ class Memory:
         `present`: the changed notes that still exist.
         """
         before = self.reached
+        self.notes.drop(notes)
         if reached > self.reached:
             self.catalog.take([outline_of(note) for note in present])
             self.catalog.drop(notes.keys() - {note.number for note in present})
@@ -321,7 +326,7 @@ class Memory:
             wide = self._with_superseded(selection)
             most = max(limit, COMPARED) * (2 if wide != selection else 1)
             best = self.rank_notes(query, wide, most, alpha, anchors, past_notes, floor=True)
-            loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
+            loaded = self.notes.get([hit.number for hit in best if hit.number not in past_notes])
             notes = {note.number: note for note in loaded} | past_notes
             hits = [
                 RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes
