@@ -195,7 +195,11 @@ def test_notes_that_were_read_are_bounded_in_number_and_length():
 
     def read(numbers):
         reads.append(list(numbers))
-        return [Note(title="A", body="b" * (CHARS_MAX if at == 1 else 1), number=at) for at in numbers if at < 9_000]
+        return [
+            Note(title="A", body="b" * (CHARS_MAX if at == 1 else 1), number=at)
+            for at in numbers
+            if at < 9_000
+        ]
 
     notes = ReadNotes(read)
     assert [note.number for note in notes.get([2, 1, 9_999, 2])] == [2, 1, 2]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
+
 from cortex.embedders import Embedder
 from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.links import Links
@@ -420,7 +422,8 @@ class Memory:
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
         if floor:
-            related = self._meaning_of(reworded).related(int(mask.sum()), self.words.known_share(query_words))
+            known_share = self.words.known_share(query_words)
+            related = self._meaning_of(reworded).related(int(np.count_nonzero(mask)), known_share)
             if not is_noted(lanes, similar, self.catalog, mask, related):
                 return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))

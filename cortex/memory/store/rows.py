@@ -48,7 +48,7 @@ def values_of(note: Note) -> dict[str, Any]:
 
 
 def note_of(row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]) -> Note:
-    """The note of a row with NOTE_COLUMNS, with JSON as text; `files`: (path, use, mtime) of each."""
+    """The note of a row with NOTE_COLUMNS, JSON as text; `files`: (path, use, mtime) of each."""
     plain: dict[str, Any] = dict(zip(_NOTE_FIELDS, row, strict=False))
     for name in _JSON:
         plain[name] = orjson.loads(plain[name])
