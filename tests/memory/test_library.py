@@ -182,9 +182,9 @@ def test_an_answer_shows_notes_as_they_are_now_although_an_earlier_one_read_them
     first = filled.recall(question)[0]
     filled.edit(first["id"], body="Ten tries at most.", files=["src/retry.py"])
     filled.store(NOTES[0][1], "Twelve tries at most.", kind="decision")
-    again = filled.recall(question)[0]
-    assert (again["id"], again["files"]) == (first["id"], ["src/retry.py"])
-    assert again["body"] == filled.node(first["id"])["body"] == "Twelve tries at most."
+    later = filled.recall(question)[0]
+    assert (later["id"], later["files"]) == (first["id"], ["src/retry.py"])
+    assert later["body"] == filled.node(first["id"])["body"] == "Twelve tries at most."
     finish(filled.erase([first["id"]]))
     assert first["id"] not in [row["id"] for row in filled.recall(question)]
     assert not filled.memory.notes.get([first["number"]])
