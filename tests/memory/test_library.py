@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
-from cortex.memory.library import Library
-from cortex.memory.note import Source
+from cortex.memory.find.read_notes import CHARS_MAX, NOTES_MAX, ReadNotes
+from cortex.memory.library import Library, finish
+from cortex.memory.note import Note, Source
 from cortex.system.errors import BadRequest, NotFound
 
 NOTES = (
@@ -174,6 +175,39 @@ def test_a_deleted_note_is_not_found(filled):
     row = filled.search("why did login break")[0]
     filled.forget(row["id"])
     assert row["title"] not in titles(filled.search("why did login break"))
+
+
+def test_an_answer_shows_notes_as_they_are_now_although_an_earlier_one_read_them(filled):
+    question = "how do we back off when a request is retried?"
+    first = filled.recall(question)[0]
+    filled.edit(first["id"], body="Ten tries at most.", files=["src/retry.py"])
+    filled.store(NOTES[0][1], "Twelve tries at most.", kind="decision")
+    later = filled.recall(question)[0]
+    assert (later["id"], later["files"]) == (first["id"], ["src/retry.py"])
+    assert later["body"] == filled.node(first["id"])["body"] == "Twelve tries at most."
+    finish(filled.erase([first["id"]]))
+    assert first["id"] not in [row["id"] for row in filled.recall(question)]
+    assert not filled.memory.notes.get([first["number"]])
+
+
+def test_notes_that_were_read_are_bounded_in_number_and_length():
+    reads = []
+
+    def read(numbers):
+        reads.append(list(numbers))
+        return [
+            Note(title="A", body="b" * (CHARS_MAX if at == 1 else 1), number=at)
+            for at in numbers
+            if at < 9_000
+        ]
+
+    notes = ReadNotes(read)
+    assert [note.number for note in notes.get([2, 1, 9_999, 2])] == [2, 1, 2]
+    assert [note.number for note in notes.get([1, 2])] == [1, 2]
+    assert reads == [[2, 1, 9_999, 2], [1]]
+    for at in range(NOTES_MAX):
+        notes.get([at + 3])
+        assert len(notes) <= NOTES_MAX
 
 
 def test_storing_an_equal_note_reports_a_duplicate(filled):

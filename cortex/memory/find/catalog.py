@@ -4,9 +4,9 @@ filter and sort without the database. Follows the changes of the store.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from cortex.system.arrays import Array
 
 #: initial length of the arrays; it doubles
 ROOM = 1024
+#: values that are kept between two changes, at most
+CACHED_MAX = 8
 #: bits of a moment in milliseconds up to the year 9999; the largest use count that fits above them
 HAPPENED_BITS, USES_MAX = 49, 4_095
 _STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
@@ -23,6 +25,7 @@ _STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 TRUSTS: tuple[Trust, ...] = ("agent", "user", "tool", "import", "other")
 _TRUST_AT: dict[str, int] = {trust: at for at, trust in enumerate(TRUSTS)}
 _STATE_AT = {state: at for at, state in enumerate(_STATES)}
+T = TypeVar("T")
 
 
 class Outline(NamedTuple):
@@ -96,8 +99,8 @@ class Catalog:
         self._speakers: dict[str, int] = {"": 0}
         #: number of notes of each session, by the session's number
         self.lengths = np.zeros(ROOM, np.int64)
-        #: the last selection and its mask, until a note changes
-        self._cached_mask: tuple[Selection, Array] | None = None
+        #: results over all notes, until one changes: a query needs masks of two selections
+        self._cached: dict[Hashable, Any] = {}
         #: session → its notes in order
         self._session_notes: dict[int, list[int]] = {}
         self._columns = {
@@ -134,7 +137,7 @@ class Catalog:
         """
         if not changed:
             return
-        self._cached_mask = None
+        self._cached.clear()
         fields = dict(zip(Outline._fields, zip(*changed, strict=True), strict=True))
         at = np.array(fields["number"], np.int64)
         self._make_room(int(at.max()))
@@ -200,7 +203,7 @@ class Catalog:
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Remove erased notes."""
-        self._cached_mask = None
+        self._cached.clear()
         for at in numbers:
             if at < len(self._columns["there"]) and self._columns["there"][at]:
                 self._columns["there"][at] = False
@@ -245,9 +248,17 @@ class Catalog:
         """
         if past_notes:
             return self._mask(selection, past_notes)
-        if self._cached_mask is None or self._cached_mask[0] != selection:
-            self._cached_mask = selection, self._mask(selection, {})
-        return self._cached_mask[1]
+        mask: Array = self._once(selection, lambda: self._mask(selection, {}))
+        return mask
+
+    def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value of a key, computed once between two changes."""
+        if key not in self._cached:
+            if len(self._cached) >= CACHED_MAX:
+                self._cached.clear()
+            self._cached[key] = compute()
+        value: T = self._cached[key]
+        return value
 
     def _mask(self, selection: Selection, past_notes: Mapping[int, Note]) -> Array:
         columns = self._columns
@@ -289,13 +300,19 @@ class Catalog:
         """The branches on which notes of a project were made."""
         if len(self._branches) == 1:
             return []
+        return self._once(("branches", project), lambda: self._branches_of(project))
+
+    def _branches_of(self, project: str) -> list[str]:
         counts = np.bincount(self._columns["branch"][self.is_of(project)], minlength=len(self._branches))
         return [name for name, at in self._branches.items() if name and counts[at]]
 
     def is_on(self, project: str, branches: Collection[str]) -> Array:
         """The notes of a project that were made on one of these branches: bool [room]."""
-        numbers = [self._branches.get(branch, -1) for branch in branches]
-        return self.is_of(project) & np.isin(self._columns["branch"], numbers)
+        numbers = tuple(self._branches.get(branch, -1) for branch in branches)
+        return self._once(
+            ("on", project, numbers),
+            lambda: self.is_of(project) & np.isin(self._columns["branch"], numbers),
+        )
 
     def superseded_elsewhere(self, selection: Selection) -> Array:
         """The notes that another branch alone superseded, by a note of its own; for the reader they
@@ -313,6 +330,9 @@ class Catalog:
 
     def count_of(self, state: State) -> int:
         """The number of notes in a state."""
+        return self._once(("count", state), lambda: self._count_of(state))
+
+    def _count_of(self, state: State) -> int:
         return int(np.count_nonzero(self._columns["there"] & (self._columns["state"] == _STATE_AT[state])))
 
     def numbers(self) -> set[int]:

@@ -251,16 +251,18 @@ def rank(  # noqa: PLR0917
     worth = np.fromiter(lanes.near.values(), np.float64, len(reached))
     near = np.zeros(len(similar.numbers))
     if len(reached):
-        if len(far := np.setdiff1d(reached[worth > 0], similar.numbers)):
+        room = len(catalog["there"])
+        is_candidate = _spread(similar.numbers, np.ones(len(near), bool), room)
+        if len(far := np.sort(reached[(worth > 0) & ~is_candidate[reached]])):
             similar = _with_far(similar, far, lanes, catalog, now)
-        near = _spread(reached, worth, len(catalog["there"]))[similar.numbers]
+        near = _spread(reached, worth, room)[similar.numbers]
     none = np.zeros(len(near))
     lone = _are_lone(lanes, similar.numbers, catalog)
-    weighted = {
-        lane: alpha * (WEIGHTS[lane] + (LONE_WEIGHTS[lane] - WEIGHTS[lane]) * lone) * values
-        for lane, values in similar.lanes.items()
-    }
-    alike = sum(weighted.values(), none)
+    of_lanes, of_lone = (
+        np.array([[weights[lane]] for lane in similar.lanes]) for weights in (WEIGHTS, LONE_WEIGHTS)
+    )
+    weighted = alpha * np.where(lone, of_lone, of_lanes) * np.stack(list(similar.lanes.values()))
+    alike = weighted.sum(axis=0)
     fitting, lifts = (sum(factors.values(), none + 1.0) for factors in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
     candidates = np.flatnonzero(similar.fits | (near > 0))
@@ -269,7 +271,7 @@ def rank(  # noqa: PLR0917
     numbers = similar.numbers[candidates]
     order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[candidates]))
     best = candidates[order[:limit]]
-    parts = {lane: values[best] for lane, values in weighted.items()}
+    parts = dict(zip(similar.lanes, weighted[:, best], strict=True))
     parts |= {name: alike[best] * by[best] for name, by in similar.fitting.items()}
     parts["graph"] = (1 - alpha) * near[best]
     base = alike[best] * fitting[best] + parts["graph"]
@@ -318,6 +320,6 @@ def _tie_breakers(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array
     return {
         "importance": IMPORTANCE * (importance - 0.5) * 2,
         "relevance": RELEVANCE * np.where(importance > 0, np.minimum(1.0, faded - 1), 0.0),
-        "recency": RECENCY * 0.5 ** (age / HALF_LIFE_MS),
+        "recency": RECENCY * np.exp2(age / -HALF_LIFE_MS),
         "use": USE * np.minimum(1.0, np.log1p(catalog["uses"][numbers]) / 4),
     }

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
+
 from cortex.embedders import Embedder
 from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.links import Links
@@ -16,6 +18,7 @@ from cortex.memory.find.newer.changes import arrange
 from cortex.memory.find.newer.newer_notes import NewerNotes
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
+from cortex.memory.find.read_notes import ReadNotes
 from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -102,6 +105,8 @@ class Memory:
         #: project → number of sessions from before memory was used in it, which are not read
         self.unread_sessions: dict[str, int] = {}
         self.catalog, self.links = Catalog(), Links()
+        #: the notes of answers, as of `reached`
+        self.notes = ReadNotes(self.store.notes_by_number)
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
@@ -200,6 +205,7 @@ class Memory:
             last = edges[-1].number
             yield
         self.catalog, self.links, self._reached = catalog, links, reached
+        self.notes.clear()
         self.replacements.follow(catalog.live())
 
     def _take_in(self, after: int) -> Iterator[None]:
@@ -218,6 +224,7 @@ class Memory:
         `present`: the changed notes that still exist.
         """
         before = self.reached
+        self.notes.drop(notes)
         if reached > self.reached:
             self.catalog.take([outline_of(note) for note in present])
             self.catalog.drop(notes.keys() - {note.number for note in present})
@@ -321,7 +328,7 @@ class Memory:
             wide = self._with_superseded(selection)
             most = max(limit, COMPARED) * (2 if wide != selection else 1)
             best = self.rank_notes(query, wide, most, alpha, anchors, past_notes, floor=True)
-            loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
+            loaded = self.notes.get([hit.number for hit in best if hit.number not in past_notes])
             notes = {note.number: note for note in loaded} | past_notes
             hits = [
                 RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes
@@ -415,7 +422,8 @@ class Memory:
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
         if floor:
-            related = self._meaning_of(reworded).related(int(mask.sum()), self.words.known_share(query_words))
+            known_share = self.words.known_share(query_words)
+            related = self._meaning_of(reworded).related(int(np.count_nonzero(mask)), known_share)
             if not is_noted(lanes, similar, self.catalog, mask, related):
                 return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))

@@ -124,8 +124,8 @@ class Vectors:
         numbers, back = np.unique(rows["number"][::-1], return_index=True)
         last = np.sort(len(rows) - 1 - back)
         self._count = len(last)
-        #: the last read-only mask, and the indices of its notes
-        self._cached_places: tuple[Array, Array] | None = None
+        #: the last two read-only masks, each with the indices of its notes
+        self._cached_places: list[tuple[Array, Array]] = []
         #: the indices of the last query, and a sample of their vectors
         self._sampled: tuple[Array, Array] | None = None
         self._numbers = rows["number"][last].astype(np.int64)
@@ -203,7 +203,7 @@ class Vectors:
             files.remove(older)
 
     def _put(self, numbers: Array, vectors: Array) -> None:
-        self._cached_places = None
+        self._cached_places.clear()
         if numbers.max() >= len(self._places):
             self._places = enlarge(self._places, 2 * int(numbers.max()) + 1, -1)
         new = numbers[self._places[numbers] < 0]
@@ -259,11 +259,12 @@ class Vectors:
 
     def _masked_places(self, mask: Array) -> Array:
         """The indices of the notes in the mask, cached for the next query with the same mask."""
-        if self._cached_places is not None and self._cached_places[0] is mask:
-            return self._cached_places[1]
+        for cached, places in self._cached_places:
+            if cached is mask:
+                return places
         places = np.flatnonzero(mask[self._numbers[: self._count]])
         if not mask.flags.writeable:
-            self._cached_places = mask, places
+            self._cached_places = [(mask, places), *self._cached_places[:1]]
         return places
 
     def _sample_of(self, places: Array) -> Array:
@@ -399,7 +400,9 @@ def distinct(numbers: Sequence[Array]) -> Array:
     hashes.
     """
     ordered = np.sort(np.concatenate(numbers))
-    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
+    is_first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
 
 
 def _greatest(values: Array, count: int) -> Array:

@@ -124,6 +124,20 @@ class _Tail:
         return bits
 
 
+class _Shares(dict[str, float]):
+    """{word: its share}, computed at the first look; bounded by SHARES_MAX."""
+
+    def __init__(self, compute: Callable[[str], float]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, word: str) -> float:
+        if len(self) >= SHARES_MAX:
+            self.clear()
+        self[word] = share = self._compute(word)
+        return share
+
+
 class Words:
     """`reached`: the last change that is included. Use it in one thread."""
 
@@ -135,7 +149,9 @@ class Words:
         #: notes in tantivy that were changed or deleted since
         self._masked: set[int] = set()
         #: word → its rarity among the present notes
-        self._shares: dict[str, float] = {}
+        self._shares = _Shares(self._share)
+        #: the weight of a word, 1 for the rarest possible: the lookup itself, for hundreds a query
+        self.rarity_share: Callable[[str], float] = self._shares.__getitem__
         self.reached = reached(self._searcher)
 
     def take(self, change: Point, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
@@ -280,17 +296,12 @@ class Words:
         in_notes = sum(weight for word, weight in rarity.items() if self._holding("all", word))
         return in_notes / (sum(rarity.values()) or 1.0)
 
-    def rarity_share(self, word: str) -> float:
-        """The weight of a word, 1 for the rarest possible. Fewer notes than FEWEST count as so
-        many: of two notes on one subject every word is common.
+    def _share(self, word: str) -> float:
+        """The weight of a word, as `rarity_share`. Fewer notes than FEWEST count as so many: of two
+        notes on one subject every word is common.
         """
-        if (share := self._shares.get(word)) is None:
-            count = max(FEWEST, self._searcher.num_docs + len(self._tail))
-            share = _rarity(count, self._holding("all", word)) / math.log(2 + count)
-            if len(self._shares) >= SHARES_MAX:
-                self._shares.clear()
-            self._shares[word] = share
-        return share
+        count = max(FEWEST, self._searcher.num_docs + len(self._tail))
+        return _rarity(count, self._holding("all", word)) / math.log(2 + count)
 
     def _rarity(self, field: str, word: str) -> float:
         return _rarity(self._searcher.num_docs + len(self._tail), self._holding(field, word))

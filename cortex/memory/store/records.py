@@ -114,8 +114,8 @@ class Records:
                 labels.setdefault(number, []).append(label)
             for number, path, use, mtime in rows_by_number(self.connection, _FILES_OF, batch):
                 files.setdefault(number, []).append((path, use, mtime))
-            for number, *row in rows_by_number(self.connection, _NOTES, batch):
-                notes[number] = note_of(number, row, labels.get(number, ()), files.get(number, ()))
+            for row in rows_by_number(self.connection, _NOTES, batch):
+                notes[row[0]] = note_of(row, labels.get(row[0], ()), files.get(row[0], ()))
         return [notes[number] for number in numbers if number in notes]
 
     def insert(self, note: Note) -> Note:

@@ -22,11 +22,9 @@ _PLAIN = (
 )  # fmt: skip
 #: columns that hold JSON
 _JSON = ("facts", "metadata", "spoken")
-#: fields of a note in the order of the columns after the number; all columns to read a note from
-_NOTE_FIELDS = (*_PLAIN, *_JSON)
-NOTE_COLUMNS = tuple(
-    NOTE.c[name] for name in ("number", *_NOTE_FIELDS, "agent", "session", "channel", "trust")
-)
+#: fields of a note in the order of the columns; all columns to read a note from
+_NOTE_FIELDS = ("number", *_PLAIN, *_JSON)
+NOTE_COLUMNS = tuple(NOTE.c[name] for name in (*_NOTE_FIELDS, "agent", "session", "channel", "trust"))
 #: columns of an Outline
 OUTLINE = tuple(NOTE.c[name] for name in Outline._fields if name != "labels")
 _LISTS = ("facts", "labels", "files", "modified", "read")
@@ -49,25 +47,20 @@ def values_of(note: Note) -> dict[str, Any]:
     }
 
 
-def note_of(
-    number: int, row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]
-) -> Note:
-    """The note of a row with the columns of NOTE_COLUMNS after the number, with JSON as text;
-    `files`: (path, use, mtime) of each.
-    """
-    plain = dict(zip(_NOTE_FIELDS, row, strict=False))
-    plain |= {name: orjson.loads(plain[name]) for name in _JSON}
+def note_of(row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]) -> Note:
+    """The note of a row with NOTE_COLUMNS, JSON as text; `files`: (path, use, mtime) of each."""
+    plain: dict[str, Any] = dict(zip(_NOTE_FIELDS, row, strict=False))
+    for name in _JSON:
+        plain[name] = orjson.loads(plain[name])
     plain["facts"] = tuple(plain["facts"])
-    return Note(
-        **plain,
-        number=number,
-        labels=tuple(labels),
-        files=tuple(path for path, _, _ in files),
-        modified=tuple(path for path, use, _ in files if use == "modified"),
-        read=tuple(path for path, use, _ in files if use == "read"),
-        mtimes={path: mtime for path, _, mtime in files if mtime},
-        source=Source(*row[len(_NOTE_FIELDS) - len(row) :]),
-    )
+    if files:  # most notes have none, and a query reads thirty notes
+        plain |= {
+            "files": tuple(path for path, _, _ in files),
+            "modified": tuple(path for path, use, _ in files if use == "modified"),
+            "read": tuple(path for path, use, _ in files if use == "read"),
+            "mtimes": {path: mtime for path, _, mtime in files if mtime},
+        }
+    return Note(**plain, labels=tuple(labels), source=Source(*row[len(_NOTE_FIELDS) :]))
 
 
 def labels_of(note: Note) -> list[dict[str, Any]]:

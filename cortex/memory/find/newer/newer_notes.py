@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from cortex.memory.find.catalog import Catalog, Selection
 from cortex.memory.find.newer.changes import FOREIGN, KINDS, TELLING, may_follow
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.newer.successors import STORED, features_of, likely, log_odds, reading_of, text_of
+from cortex.memory.find.read_notes import ReadNotes
 from cortex.memory.find.vectors import Vectors
 from cortex.memory.find.words import Words
 from cortex.memory.note import Note
@@ -49,6 +51,7 @@ class Indexes(Protocol):
     """The store with the indexes that are asked."""
 
     store: Store
+    notes: ReadNotes
     catalog: Catalog
     words: Words
     replacements: Replacements
@@ -85,7 +88,7 @@ def newer_pairs(
     missing = dict.fromkeys(
         number for numbers in by_hit.values() for number in numbers if number not in places
     )
-    for note in memory.store.notes_by_number(list(missing)):
+    for note in memory.notes.get(list(missing)):
         if note.kind != HANDOVER:
             places[note.number] = len(notes)
             notes.append(note)
@@ -162,7 +165,7 @@ def _of_stems(memory: Indexes, note: Note, mask: Array, takes: Callable[[int], b
     stems = sorted(stems, key=memory.words.rarity_share, reverse=True)[:STEMS]
     scores = memory.words.search(stems, READ)
     best = sorted(scores, key=scores.__getitem__, reverse=True)
-    return [number for number in best if mask[number] and takes(number)][:BY_STEMS]
+    return list(islice((number for number in best if mask[number] and takes(number)), BY_STEMS))
 
 
 def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str = "") -> dict[str, Array]:

@@ -8,9 +8,10 @@ hides nothing: it brings the newer note beside the older one, and the reader has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, KeysView, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -82,16 +83,16 @@ PROPOSED_BIAS, STORED_BIAS, QUESTION_BIAS, FIRST_BIAS = -9.6, -6.28, -14.61, -6.
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The stems of a text, and its numbers."""
+    """The stems of a text in its order, and its numbers."""
 
-    words: frozenset[str]
+    words: KeysView[str]
     numbers: frozenset[str]
 
 
 @lru_cache(4_096)
 def reading_of(text: str) -> Reading:
     words = question_words(text) if text.strip() else ()
-    return Reading(frozenset(words), frozenset(_NUMBER.findall(text.lower())))
+    return Reading(dict.fromkeys(words).keys(), frozenset(_NUMBER.findall(text.lower())))
 
 
 def text_of(note: Note) -> str:
@@ -130,11 +131,12 @@ def features_of(  # noqa: PLR0917
     most 1; `near` [n]: deviations of each note's cosine to the question; None for no question.
     """
     readings, of_question = [reading_of(text_of(note)) for note in notes], reading_of(question)
-    at = {stem: place for place, stem in enumerate(sorted(frozenset().union(*(r.words for r in readings))))}
-    weights = np.array([rarity(stem) for stem in at])
+    stems = list(chain.from_iterable(reading.words for reading in readings))
+    at = dict(zip(dict.fromkeys(stems), range(len(stems)), strict=False))
+    weights = np.fromiter(map(rarity, at), float, len(at))
     has = np.zeros((len(notes), len(at)), bool)
-    for row, reading in enumerate(readings):
-        has[row, [at[stem] for stem in reading.words]] = True
+    rows = np.repeat(np.arange(len(notes)), [len(reading.words) for reading in readings])
+    has[rows, np.fromiter(map(at.__getitem__, stems), np.int64, len(stems))] = True
     older, newer = np.array(pairs, np.int64).reshape(-1, 2).T
     shared, totals = has[older] & has[newer], has @ weights
     weight = shared @ weights
@@ -148,7 +150,8 @@ def features_of(  # noqa: PLR0917
         return features
     happened = np.array([note.happened_at for note in notes])
     days = np.maximum(0, happened[newer] - happened[older]) / DAY_MS
-    is_asked = np.array([stem in of_question.words for stem in at], bool)
+    is_asked = np.zeros(len(at), bool)
+    is_asked[[at[stem] for stem in of_question.words if stem in at]] = True
     total = sum(map(rarity, of_question.words)) or 1.0
     numbers = [reading.numbers & of_question.numbers for reading in readings]
     return features | {
