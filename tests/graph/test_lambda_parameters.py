@@ -389,11 +389,11 @@ def csharp_calls(*lines: str) -> dict[str, set[str]]:
     """Return line → targets, without those of the methods of cars."""
     head = "using K; using System; using System.Collections.Generic;\nclass User { void Go(ICar car, List<ICar> cars, Func<int, string> make, IBus bus, Exception error) {\n"
     text = head + "\n".join(lines) + "\n} }\n"
-    found: dict[str, set[str]] = {line: set() for line in lines}
+    by_line: dict[str, set[str]] = {line: set() for line in lines}
     for edge in calls_in(project_of({"K.cs": CSHARP_RESULTS, "A.cs": text}), "A.cs"):
         targets = (edge.target,) if edge.target else edge.candidates
-        found[lines[edge.location.line - 3]] |= {target.partition(":")[2] for target in targets}
-    return found
+        by_line[lines[edge.location.line - 3]] |= {target.partition(":")[2] for target in targets}
+    return by_line
 
 
 def test_csharp_chooses_overloads_by_what_a_function_gives():

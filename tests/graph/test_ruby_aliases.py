@@ -30,7 +30,7 @@ ALIASES = {
         "class Log\n  alias_method :old_put, :put\n  alias_method :put, :loud_put\n  def loud_put(text)\n    old_put text\n  end\nend\n",
         {4: {"lib:Log.put"}, 6: {"lib:Log.put"}},
     ),
-    "a name by which a method is found": (
+    "a name by which a method is by_line": (
         "class Page\n  def write(text)\n  end\n  alias note write\nend\n",
         {4: {"lib:Log.put"}, 5: {"more:Page.write"}},
     ),
@@ -47,11 +47,11 @@ ALIASES = {
 
 def targets(project, path):
     """Return line → targets of the sure calls, those of `new` apart."""
-    found: dict[int, set[str]] = {}
+    by_line: dict[int, set[str]] = {}
     for edge in calls_in(project, path):
         if edge.target and not edge.target.endswith(":Log"):
-            found.setdefault(edge.location.line, set()).add(edge.target)
-    return found
+            by_line.setdefault(edge.location.line, set()).add(edge.target)
+    return by_line
 
 
 @pytest.mark.parametrize("case", ALIASES)
@@ -103,8 +103,8 @@ def test_a_types_own_element_has_the_result_of_its_method():
         "class Row\n  def show\n  end\nend\nclass Cell\n  def show\n  end\nend\nclass Plain\nend\n"
         "Result[1].show\nResult.new[1].show\nPlain[1].show\n"
     )
-    found = targets(project_of({"a.rb": text}), "a.rb")
-    assert {line: names - {"a:Result"} for line, names in found.items() if line > 18} == {
+    by_line = targets(project_of({"a.rb": text}), "a.rb")
+    assert {line: names - {"a:Result"} for line, names in by_line.items() if line > 18} == {
         19: {"a:Row.show"},
         20: {"a:Result.[]~2", "a:Cell.show"},
     }
@@ -116,8 +116,8 @@ def test_a_stubbed_constant_holds_in_its_group():
         "describe 'x' do\n  before do\n    stub_const('Disk', Class.new do\n      def spin\n      end\n    end)\n  end\n"
         "  it { Disk.new.spin }\nend\ndescribe 'y' do\n  it { Disk.new.spin }\nend\n"
     )
-    found = targets(project_of({"lib/disk.rb": disk, "spec/a_spec.rb": spec}), "spec/a_spec.rb")
-    assert found == {
+    by_line = targets(project_of({"lib/disk.rb": disk, "spec/a_spec.rb": spec}), "spec/a_spec.rb")
+    assert by_line == {
         8: {"spec/a_spec:{}", "spec/a_spec:{}.spin"},
         11: {"lib/disk:Disk", "lib/disk:Disk.spin"},
     }

@@ -33,7 +33,8 @@ from cortex.graph.sweep.frames import Frame
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
-#: the module of Rails that lets a module extend the types which include it, with what it so names
+#: the module of Rails that lets a module extend the types which include it, and the name of the
+#: module inside that extends them
 _CONCERN, _OF_CONCERN = "ActiveSupport.Concern", "ClassMethods"
 
 

@@ -31,7 +31,7 @@ _USED = re.compile(r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?=\s*(?:[*&>.,)<+/|?%\]^!]
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+")
 _NO_NEWLINE = re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
-#: what may follow a macro before a declaration, and behind one
+#: the text that may follow a macro before a declaration, and behind one
 _DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[)")
 _ENDS = re.compile(r"\s*(?:[;{]|=(?!=)|->|\Z)")
 _CLOSES, _LINE_END = re.compile(r"\s*(?:\}|\Z)"), re.compile(r"[ \t]*(?:\n|\Z)")
@@ -92,7 +92,7 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
         return best
     code = _DIRECTIVE.sub(_blank, NO_CODE.sub(_blank, best))
     by_row = _candidates(code)
-    known = set[str]()
+    names = set[str]()
     rejected, joint = set[_Candidate](), set[int]()
     for _ in range(ROUNDS_MAX):
         tried = _choose(best_errors.rows, by_row, rejected, joint)
@@ -104,16 +104,16 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
         rejected.update(set(tried).difference(right))
         if not right:
             continue
-        known.update(each.name for each in right)
-        every = [each for row in by_row.values() for each in row if each.name in known]
+        names.update(each.name for each in right)
+        every = [each for row in by_row.values() for each in row if each.name in names]
         other = _without(best, every)
         others = _errors_of(parse(other))
         if others.total >= best_errors.total:
             rejected.update(right)
-            known.difference_update(each.name for each in right)
+            names.difference_update(each.name for each in right)
             continue
         best, best_errors = other, others
-        by_row = {row: [each for each in found if each.name not in known] for row, found in by_row.items()}
+        by_row = {row: [each for each in listed if each.name not in names] for row, listed in by_row.items()}
     return best
 
 

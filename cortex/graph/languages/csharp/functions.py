@@ -13,9 +13,9 @@ from cortex.graph.facts.grammars import Syntax
 from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.plain_types import ANY_RESULT, NO_RESULT, PRIMITIVES, TASKS, WITH_RESULT
 
-#: an unnamed function as an argument: the count of its parameters, and what its body gives: a value
-#: (`+`), nothing (`!`), a task with a value (`*+`), without (`*!`) or of either kind (`*`); after
-#: GIVES its type
+#: an unnamed function as an argument: the count of its parameters, and the result of its body: a
+#: value (`+`), nothing (`!`), a task with a value (`*+`), without (`*!`) or of either kind (`*`);
+#: after GIVES its type
 _FUNCTION = re.compile(r"fn(\d+)(\*?[+!]?)(?:>(.*))?")
 #: a parameter's function type: the count of its parameters, and its result
 _WANTED = re.compile(r"fn(\d+):(.*)")
@@ -25,7 +25,7 @@ _STATEMENTS = frozenset(
     "postfix_unary_expression prefix_unary_expression await_expression throw_expression "
     "conditional_access_expression parenthesized_expression".split()
 )
-#: expressions whose type their chain tells
+#: expressions with a type that their chain tells
 _TYPED = frozenset({"invocation_expression", "object_creation_expression"})
 #: statements at the end of a body after which nothing follows
 _ENDLESS = frozenset("throw_statement while_statement do_statement for_statement".split())

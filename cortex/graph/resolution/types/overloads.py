@@ -271,8 +271,8 @@ class Overloads:
         if actual == "anonymous":
             return 0.5 if free else None
         if wanted[:2] == "fn" and wanted[2:3].isdigit():
-            known = actual in PRIMITIVES or actual == "String" or self.project_type(actual)
-            return None if actual != "fn" and known else 0.0
+            is_value = actual in PRIMITIVES or actual == "String" or self.project_type(actual)
+            return None if actual != "fn" and is_value else 0.0
         if actual in ("null", "fn"):
             return None if wanted in PRIMITIVES or (actual == "fn" and wanted.endswith("[]")) else 0.5
         if actual.endswith("[]"):
