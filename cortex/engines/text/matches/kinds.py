@@ -156,7 +156,7 @@ def _chunk_kind(hit: Hit, path: str, chunk_json: bytes) -> Kind | None:
 
 def begins_inside(text: str, mark: str) -> bool:
     """Whether the first `mark` of a docstring in a part of a file ends the string: there is text
-    before it; or it is alone on its line, below text, and an odd number of marks follows.
+    before it; or it is alone on its line, below text, and the marks are odd in number.
     """
     above, marked, below = text.partition(mark)
     if not marked:
