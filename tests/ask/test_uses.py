@@ -548,3 +548,124 @@ def test_the_line_that_names_a_definition_below_its_decorator_is_no_other_line(t
     )
     answer = asyncio.run(uses(serve(root).context(), UsesQuestion("login")))
     assert sites(orjson.loads(orjson.dumps(answer))["elsewhere"]) == ["auth.py:8"]
+
+
+SETTINGS = {
+    "shop/conf.py": (
+        '"""Settings: disk_limit, and more.\n\nThe disk_limit is in bytes.\n"""\n\n\n'
+        "def setup(app):\n    app.add_config_value('disk_limit', 10)\n    app.connect('disk-full', warn)\n\n\n"
+        "def warn(app):\n    '''Warn at disk_limit.'''\n    app.emit(\n        'disk-full',\n    )\n\n\n"
+        "@app.task(name='shop.clean_up')\ndef clean(app):\n    return app.conf.disk_limit\n"
+    ),
+    "tests/test_conf.py": (
+        "DISK_LIMIT = 3\nCLEAN = 'shop.clean_up'\n\n\ndef test_it(app):\n    app.conf.disk_limit = DISK_LIMIT\n"
+    ),
+    "notes.md": "# Settings\n\n`disk_limit` and `disk-full`, `shop.clean_up`.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory, serve):
+    return serve_files(tmp_path_factory, serve, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name", "lines", "texts"),
+    [
+        ("disk_limit", "disk_limit", ["shop/conf.py:21", "shop/conf.py:8", "tests/test_conf.py:6"], 4),
+        ("'disk-full'", "disk-full", ["shop/conf.py:9", "shop/conf.py:15"], 1),
+        ("shop.clean_up", "shop.clean_up", ["shop/conf.py:19", "tests/test_conf.py:2"], 1),
+        ("conf.disk_limit", "disk_limit", ["shop/conf.py:21", "shop/conf.py:8", "tests/test_conf.py:6"], 4),
+    ],
+)
+def test_a_name_without_a_definition_has_the_lines_with_it_in_strings(settings, symbol, name, lines, texts):
+    answer = ask(settings, symbol)
+    (block,) = answer["sites"]
+    assert (block["of"], sites(block), block["total"]) == (name, lines, len(lines))
+    others = answer["elsewhere"]
+    assert (others["total"], others["tests"], others["texts"]) == (0, 0, texts)
+    assert render("cortex_uses", answer).startswith(f"lines with {name}: {len(lines)}")
+
+
+def test_a_name_in_another_case_is_named_but_its_uses_are_not_those_of_the_word(settings):
+    answer = ask(settings, "disk_limit")
+    assert (
+        answer["suggestion"]
+        == "No definition is named 'disk_limit'; like it: DISK_LIMIT (tests/test_conf.py:1)."
+    )
+    (block,) = ask(settings, "Disk_Limit")["sites"]
+    assert block["at"] == "tests/test_conf.py:1", "no line has this word"
+
+
+def test_lines_of_a_docstring_of_several_chunks_are_no_code(tmp_path_factory, serve):
+    lines = [f"    Line {at} tells how the jobs go on, and which may stop.\n" for at in range(300)]
+    code = "    jobs.run(\n        'go',\n    )\n    # let it go\n    return jobs.go\n"
+    files = {
+        "shop/go.py": "def go():\n    return 1\n",
+        "shop/use.py": f'def use(jobs):\n    """Use it.\n\n{"".join(lines)}    """\n{code}',
+    }
+    others = ask(serve_files(tmp_path_factory, serve, files), "shop/go.py:1")["elsewhere"]
+    assert (sites(others), others["texts"]) == (["shop/use.py:306"], 301)
+
+
+REGISTERED = {
+    "shop/panel.py": (
+        "COMMANDS = {}\n\n\ndef command(**options):\n    def register(function):\n"
+        "        COMMANDS[function.__name__] = function\n        return function\n\n    return register\n"
+    ),
+    "shop/control.py": (
+        "import functools\n\nfrom shop.panel import command\n\n\n"
+        "@command(\n    visible=True,\n)\ndef shutdown(state):\n    return state\n\n\n"
+        "@functools.lru_cache\ndef size():\n    return 1\n\n\n"
+        "@command()\ndef status():\n    shutdown = False\n    return shutdown\n"
+    ),
+    "shop/pool.py": (
+        "def stop(pool, threads):\n    pool.shutdown()\n    threads[0].shutdown(wait=True)\n"
+        "    shutdown = threads\n    return run(shutdown=shutdown)\n\n\ndef run(shutdown):\n    pass\n"
+    ),
+    "shop/ask.py": "def ask(app):\n    app.control.shutdown()\n",
+    "shop/steps.py": "class Step:\n    def shutdown(self, wait=False):\n        pass\n",
+    "src/app.ts": (
+        "@Component({ name: 'app' })\nexport class App {\n  @Input() title = '';\n\n"
+        "  @HostListener('click')\n  clicked() {\n    return 1;\n  }\n}\n"
+    ),
+    "src/Jobs.java": (
+        'class Jobs {\n    @Override\n    @Scheduled(cron = "0 0 * * *")\n    public void sweep() {\n    }\n\n'
+        '    @Override\n    public String toString() {\n        return "";\n    }\n}\n'
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def registered(tmp_path_factory, serve):
+    return serve_files(tmp_path_factory, serve, REGISTERED)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "decorators"),
+    [
+        ("shop/control.py:6", [("@command(…)", 6)]),
+        ("shop/control.py:9", [("@command(…)", 6)]),
+        ("size", []),
+        ("App", [("@Component(…)", 1)]),
+        ("App.clicked", [("@HostListener(…)", 5)]),
+        ("Jobs.sweep", [("@Scheduled(…)", 3)]),
+        ("Jobs.toString", []),
+    ],
+)
+def test_a_decorator_that_may_register_a_definition_is_named(registered, symbol, decorators):
+    answer = ask(registered, symbol)
+    (block,) = answer["sites"]
+    assert [(row["text"], row["line"]) for row in block.get("decorators", ())] == decorators
+    named = [f"{text} (line {line})" for text, line in decorators]
+    assert all(f"registered or wrapped by {name}" in render("cortex_uses", answer) for name in named)
+
+
+def test_lines_of_another_receiver_are_no_uses_of_a_function(registered):
+    answer = ask(registered, "shop/control.py:6")
+    (block,) = answer["sites"]
+    assert [(file["file"], file.get("unsure", False)) for file in block["files"]] == [
+        ("shop/ask.py", True),
+        ("shop/control.py", False),
+    ]
+    assert {"shop/pool.py:2", "shop/pool.py:3", "shop/pool.py:4"} <= set(sites(answer["elsewhere"]))

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import pytest
 
+from cortex.graph.languages.table import LANGUAGES
+from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_roots import read_roots
 from cortex.indexer.syntax.source import decode, digest
-from tests.graph.small_graphs import calls_in, project_of
+from tests.graph.small_graphs import calls_in, facts_in, project_of
 
 _DISK = "class Disk:\n    def flush(self): ...\n"
 #: subject → (the file, lines and the targets of their calls)
@@ -105,3 +108,93 @@ def test_a_module_in_another_root_of_a_name_space_package_is_called_by_its_whole
     }
     calls = calls_in(project_of(files), "two/src/acme/extra/use.py")
     assert [edge.target for edge in calls] == ["one/src/acme/core/store:save"]
+
+
+FIXTURES = "import pytest\nfrom disk import Disk\n@pytest.fixture\ndef disk():\n    return Disk()\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"tests/conftest.py": "pytest_plugins = 'shop.testing.fixtures'\n"},
+        {"tests/conftest.py": "pytest_plugins = ['other', 'shop.testing.fixtures']\n"},
+        {"conftest.py": "pytest_plugins: tuple[str, ...] = ('shop.testing.fixtures',)\n"},
+        {"tests/conftest.py": "from shop.testing.fixtures import disk\n"},
+        {"tests/conftest.py": "from shop.testing.fixtures import *\n"},
+        {
+            "tests/conftest.py": "from .plug import tape as disk\n",
+            "tests/plug.py": "from shop.testing.fixtures import disk as tape\n",
+        },
+        {
+            "conftest.py": "pytest_plugins = ['plug']\n",
+            "plug.py": "pytest_plugins = ['shop.testing.fixtures', 'plug']\n",
+        },
+    ],
+)
+def test_fixtures_of_plugins_and_of_imported_modules_reach_the_tests_below(files):
+    code = {
+        "disk.py": "class Disk:\n    def flush(self): ...\n",
+        "shop/__init__.py": "",
+        "shop/testing/__init__.py": "",
+        "shop/testing/fixtures.py": FIXTURES,
+        "tests/__init__.py": "",
+        "tests/test_disk.py": "def test_flush(disk):\n    disk.flush()\n",
+        "other/test_disk.py": "def test_flush(disk):\n    disk.flush()\n",
+    }
+    project = project_of(code | files)
+    wanted = {(1, "shop/testing/fixtures:disk"), (2, "disk:Disk.flush")}
+    assert {(edge.location.line, edge.target) for edge in calls_in(project, "tests/test_disk.py")} == wanted
+    others = {edge.target for edge in calls_in(project, "other/test_disk.py")}
+    assert ("shop/testing/fixtures:disk" in others) == ("conftest.py" in files)
+
+
+def test_a_new_plugin_and_a_changed_fixture_reach_the_tests():
+    files = {
+        "disk.py": "class Disk:\n    def flush(self): ...\nclass Tape:\n    def flush(self): ...\n",
+        "plug.py": FIXTURES,
+        "tests/conftest.py": "",
+        "tests/test_disk.py": "def test_flush(disk):\n    disk.flush()\n",
+    }
+    project = project_of(files)
+    assert not [edge for edge in calls_in(project, "tests/test_disk.py") if edge.target == "plug:disk"]
+    for path, text in (
+        ("tests/conftest.py", "pytest_plugins = ['plug']\n"),
+        ("plug.py", FIXTURES.replace("Disk", "Tape")),
+    ):
+        assert "tests/test_disk.py" in project.update({path: facts_in(path, text)})
+        flushed = "disk:Tape.flush" if path == "plug.py" else "disk:Disk.flush"
+        wanted = {(1, "plug:disk"), (2, flushed)}
+        assert {
+            (edge.location.line, edge.target) for edge in calls_in(project, "tests/test_disk.py")
+        } == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", '[project.entry-points.pytest11]\nshop = "shop.plug"\n'),
+        ("pyproject.toml", '[tool.poetry.plugins."pytest11"]\nshop = "shop.plug"\n'),
+        ("setup.cfg", "[options.entry_points]\npytest11 =\n    shop = shop.plug\n"),
+    ],
+)
+def test_fixtures_of_a_plugin_that_the_project_declares_reach_all_tests(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    files = {
+        "disk.py": "class Disk:\n    def flush(self): ...\n",
+        "src/shop/__init__.py": "",
+        "src/shop/plug.py": FIXTURES,
+        "tests/test_disk.py": "def test_flush(disk):\n    disk.flush()\n",
+    }
+    project = Project(LANGUAGES, read_roots(str(tmp_path), files))
+    project.update({path: facts_in(path, text) for path, text in files.items()})
+    targets = {edge.target for edge in calls_in(project, "tests/test_disk.py")}
+    assert targets == {"src/shop/plug:disk", "disk:Disk.flush"}
+
+
+@pytest.mark.parametrize(
+    "text", ["[options.entry_points]\npytest11 = x", "pytest11 = [", "[a]\n[a]\npytest11"]
+)
+def test_faulty_declarations_of_plugins_are_ignored(tmp_path, text):
+    for name in ("pyproject.toml", "setup.cfg"):
+        (tmp_path / name).write_text(text)
+    assert read_roots(str(tmp_path), ["a.py"]).plugins == ()

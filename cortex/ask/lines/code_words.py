@@ -5,8 +5,9 @@ quotes and comment marks of the language. Pure.
 from __future__ import annotations
 
 import functools
+import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from cortex.terms.languages import language_of
@@ -91,6 +92,11 @@ MADE_CHARS = 400
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
 _ANY_BUT_SPACES = re.compile(r"\S")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|->|::)\s*\Z")
+#: the last word of a receiver that is an object or a module, not a type: `logs` in `logs.flush`
+_RECEIVER = re.compile(r"(\w*)[^\w\s:.>-]*\s*(?:\.|->)\s*\Z")
+#: two words that no code of Python has side by side, and its words that stand beside others
+_WORDS = re.compile(r"(?<![\w.])([A-Za-z_]\w*) +(?=([A-Za-z_]\w*))")
+_BETWEEN = frozenset((*keyword.kwlist, *keyword.softkwlist, "print", "exec"))
 
 
 @functools.cache
@@ -130,12 +136,19 @@ class Owner:
     start: int = 0
     end: int = 0
 
+    def holds(self, file: str, line: int) -> bool:
+        """Whether a line is inside of the type."""
+        return file == self.file and self.start <= line <= self.end
 
-def words_in_code(path: str, text: str, word: str, owner: Owner | None = None) -> Iterator[tuple[int, bool]]:
+
+def words_in_code(
+    path: str, text: str, word: str, owner: Owner | None = None, modules: Collection[str] | None = None
+) -> Iterator[tuple[int, bool]]:
     """Yield (line, whether it accesses an attribute) of the lines whose code holds the whole word.
 
     The word alone counts for a member of `owner` inside of the type, in a file that names the type
-    if the language needs no receiver, or as an argument of the type: `Owner(word=1)`.
+    if the language needs no receiver, or as an argument of the type: `Owner(word=1)`. `modules`:
+    the only receivers of a function that is no member; None for any receiver.
     """
     code = only_code(path, text)
     implied = owner is None or (
@@ -147,7 +160,9 @@ def words_in_code(path: str, text: str, word: str, owner: Owner | None = None) -
         number += code.count("\n", counted, match.start())
         counted = match.start()
         accessed = _is_accessed(code, match.start())
-        inside = owner is None or (path == owner.file and owner.start <= number <= owner.end)
+        if accessed and modules is not None and _is_of_another(code, match.start(), modules):
+            continue
+        inside = owner is None or owner.holds(path, number)
         if accessed or implied or inside or (owner and _is_argument_of(code, match, owner.name)):
             lines[number] = lines.get(number, False) or accessed
     yield from lines.items()
@@ -171,6 +186,17 @@ def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool
     return any(_is_accessed(code, at.start()) or not _KEY.match(code, at.end()) for at in matches)
 
 
+def is_prose(path: str, line: str) -> bool:
+    """Whether a line is text in a string of several lines, in a docstring say (Python)."""
+    if language_of(path).name != "python" or not _has_prose(line):
+        return False
+    return _has_prose(only_code(path, line))
+
+
+def _has_prose(code: str) -> bool:
+    return any(_BETWEEN.isdisjoint(match.groups()) for match in _WORDS.finditer(code))
+
+
 @functools.lru_cache(64)
 def word_pattern(word: str) -> re.Pattern[str]:
     """Return the pattern of a whole word, as letters, digits, `_` and `$` make it."""
@@ -180,6 +206,12 @@ def word_pattern(word: str) -> re.Pattern[str]:
 def _is_accessed(code: str, at: int) -> bool:
     """Whether the word at `at` is an attribute: `.word`, `->word`, `Owner::word`, `@word`."""
     return _ACCESS.search(code, max(0, at - 80), at) is not None or code[at - 1 : at] == "@"
+
+
+def _is_of_another(code: str, at: int, modules: Collection[str]) -> bool:
+    """Whether the attribute at `at` has a receiver that is none of the modules."""
+    receiver = _RECEIVER.search(code, max(0, at - 80), at)
+    return receiver is not None and receiver[1] not in modules
 
 
 def _is_argument_of(code: str, match: re.Match[str], owner: str) -> bool:

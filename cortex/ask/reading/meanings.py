@@ -21,8 +21,10 @@ from ipc.messages import GraphHits, GraphSearch
 MEANINGS_MAX = 3
 #: overloads of one function that are told apart
 OVERLOADS_MAX = 40
+#: begins a sentence about a symbol that no definition has
+UNKNOWN = "There is no "
 #: beginnings of remarks about a symbol that is no exact name
-_GUESSES = ("There is no ", "Line ")
+_GUESSES = (UNKNOWN, "Line ")
 
 
 @dataclass(frozen=True, slots=True)

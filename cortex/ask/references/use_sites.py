@@ -103,6 +103,8 @@ class Uses:
     #: name, total and places, as the graph has them; the first of them with their code
     unresolved: dict[str, Any] = field(default_factory=dict)
     unresolved_shown: list[Site] = field(default_factory=list)
+    #: text and line of each decorator of the definition
+    decorators: list[dict[str, Any]] = field(default_factory=list)
     textual: bool = False
     truncated: bool = False
 

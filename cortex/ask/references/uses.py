@@ -20,6 +20,7 @@ from cortex.ask.lines.current_lines import Span, read_spans, read_texts
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.reading.meanings import (
+    UNKNOWN,
     Meaning,
     choose_overload,
     find_meanings,
@@ -27,6 +28,7 @@ from cortex.ask.reading.meanings import (
     read_meaning,
     short_name,
 )
+from cortex.ask.references.decorators import find_decorators, head_of
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.use_sites import (
     OVERLOADS_SHOWN,
@@ -38,7 +40,7 @@ from cortex.ask.references.use_sites import (
     render,
     size_of,
 )
-from cortex.ask.references.word_lines import find_lines, list_others, search_text
+from cortex.ask.references.word_lines import find_lines, find_mentions, list_others, search_text
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
@@ -123,22 +125,47 @@ async def find_uses(
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
     is_path = looks_like_path(symbol)
+    is_named = direction in ("callers", "types") and not is_path and not _OPERATOR.fullmatch(symbol)
     is_field = direction == "callers" and guessed and "." in names[0] and not is_path
     owner = await _find_owner_of_field(turn, names[0]) if is_field else None
+    name = names[0].rpartition(".")[2]
+    is_misread = is_named and all(meaning.is_guess and _word_of(meaning) != name for meaning in meanings)
+    if owner or is_misread:
+        by_lines = await _list_lines(
+            turn, names[0], owner, direction, offset=offset, max_bytes=max_tokens * TOKEN_BYTES
+        )
+        if by_lines is not None:
+            suggestion = "" if owner and owner.file else _explain_lines(names[0], meanings, suggestion)
+            return by_lines | {"notes": [], "suggestion": suggestion}
     meanings = [] if owner else meanings
     answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
-    is_word = not is_path and not _OPERATOR.fullmatch(symbol)
-    if not meanings and direction in ("callers", "types") and is_word:
-        outer, _, name = names[0].rpartition(".")
-        of_type = outer.rpartition(".")[2]
-        if owner is None and of_type[:1].isupper():  # a type outside of the project
-            owner = Owner(of_type)
-        usage = await search_text(turn, name, {}, owner)
-        if usage.textual:
-            head = {"of": name, "direction": direction}
-            suggestion = "" if owner and owner.file else suggestion
-            answer["sites"] = [head | render(usage, offset, max_tokens * TOKEN_BYTES)]
     return answer | {"suggestion": suggestion}
+
+
+async def _list_lines(
+    turn: Turn, name: str, owner: Owner | None, direction: Direction, *, offset: int, max_bytes: int
+) -> dict[str, Any] | None:
+    """Return the lines with a name that no definition has, as `sites` and `elsewhere`, or None."""
+    outer, _, word = name.rpartition(".")
+    if owner is None and (of_type := outer.rpartition(".")[2])[:1].isupper():
+        owner = Owner(of_type)  # outside of the project
+    usage, others = await find_mentions(turn, word if owner else name, owner)
+    if not usage.sites and not usage.imports:
+        return None
+    block = {"of": others["name"], "direction": direction} | render(usage, offset, max_bytes)
+    return {"sites": [block]} | ({} if offset else {"elsewhere": others})
+
+
+def _word_of(meaning: Meaning) -> str:
+    return meaning.name.rpartition(".")[2]
+
+
+def _explain_lines(name: str, meanings: Sequence[Meaning], suggestion: str) -> str:
+    """Return that lines are listed in place of a definition; `suggestion` where there are many."""
+    near = ", ".join(f"{meaning.name} ({meaning.place})" for meaning in meanings)
+    if not near and not suggestion.startswith(UNKNOWN):
+        return suggestion
+    return f"No definition is named {name!r}{f'; like it: {near}' * bool(near)}."
 
 
 async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
@@ -186,7 +213,7 @@ async def find_uses_of(
     """Return the uses of each of the meanings as `sites`, the other lines with their name as
     `elsewhere`, and `notes`. Raises NotReady.
     """
-    words = {meaning.name.rpartition(".")[2] for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    words = {_word_of(meaning) for meaning in meanings if meaning.kind not in WHOLE_KINDS}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     if _CALLED_BY_LANGUAGE.fullmatch(word):
         word = ""
@@ -234,8 +261,9 @@ async def _list_uses(
             usage.unresolved = {}
         unresolved.append(usage.unresolved)
         usage.unresolved = _drop_sites(usage)
-        await _read_code(turn, usage, meaning, slice(offset, offset + max_bytes // SITE_BYTES))
+        await _read_code(turn, usage, meaning, direction, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
+        head |= {"decorators": usage.decorators} if usage.decorators and not offset else {}
         blocks.append(render(usage, offset, max_bytes, head))
     return blocks, places, definitions, remarks
 
@@ -319,13 +347,30 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
         if not sites and (not usage.unresolved or await _is_property(turn, meaning, usage)):
             usage.unresolved = {}
             excluded = dict.fromkeys((*usage.imports, (meaning.file, meaning.start)))
-            text = await search_text(turn, meaning.name, excluded, await _find_owner(turn, meaning))
+            owner = await _find_owner(turn, meaning)
+            is_member = "." in meaning.name
+            text = await search_text(
+                turn,
+                _word_of(meaning),
+                excluded,
+                owner,
+                home="" if is_member else meaning.file,
+                modules=_modules_of(meaning.file)
+                if meaning.kind in CALLABLE_KINDS and not is_member
+                else None,
+            )
             return replace(text, imports=sorted({*usage.imports, *text.imports}))
     usage.sites = sorted(
         sites.values(),
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
     )
     return usage
+
+
+def _modules_of(path: str) -> frozenset[str]:
+    """Return the names by which other files may call a module: that of its file and its folder."""
+    folder, _, name = path.rpartition("/")
+    return frozenset((name.partition(".")[0], folder.rpartition("/")[2]))
 
 
 def _join_routes(names: str, name: str) -> str:
@@ -346,7 +391,7 @@ async def _is_property(turn: Turn, meaning: Meaning, usage: Uses) -> bool:
     return any(map(_PROPERTY.match, span.lines))
 
 
-async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) -> None:
+async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direction, shown: slice) -> None:
     """Read the lines of code of the sites `shown`, and of the unresolved uses; numbers follow a
     file that has changed. Without a worker that has them the sites stay without code.
     """
@@ -354,8 +399,13 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, shown: slice) ->
     sites = [] if usage.textual else usage.sites[shown]
     spans = [Span(site.file, site.line, site.line) for site in (*sites, *unresolved)]
     above = {at: span for at, site in enumerate(sites) if (span := span_above(site))}
+    head = head_of(meaning) if direction == "callers" else None
     try:
-        read = await read_spans(turn, [*spans, *above.values()])
+        read = await read_spans(turn, [*([head] if head else []), *spans, *above.values()])
+        if head:
+            routes = {site.line for site in usage.sites if site.file == meaning.file}
+            decorators = find_decorators(meaning, read.pop(0))
+            usage.decorators = [row for row in decorators if row["line"] not in routes]
         code = [
             site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
             for site, span in zip((*sites, *unresolved), read, strict=False)

@@ -7,11 +7,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import orjson
 
-from cortex.ask.lines.code_words import Owner, names_in_code, word_pattern, words_in_code
+from cortex.ask.lines.code_words import Owner, is_prose, names_in_code, word_pattern, words_in_code
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import TESTS, Place, Site, Uses, cut, render_others
@@ -26,7 +27,11 @@ HEAD_LINES = 12
 #: share of the bytes that are left for other lines, and the bytes that they need
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
 #: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
-_QUOTED = r"[\"'`.:/#]{}[\"'`]"
+_QUOTED, _QUOTED_IN_PYTHON = r"[\"'`.:/#]{}[\"'`]", r"[\"'.:/#]{}[\"']"
+#: languages whose files name a definition of another file alone after an import of it
+_NEED_IMPORTS = frozenset(("python", "typescript", "tsx"))
+#: what is searched for as one name, `celery.chord_unlock` or `--limit` among them
+_NAME = re.compile(r"[-@#:./$\w]*\w[-@#:./$\w]*")
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
 )
@@ -47,12 +52,16 @@ class WordLines(NamedTuple):
 async def find_lines(
     turn: Turn, word: str, types: tuple[str, ...] = ("code", "documentation")
 ) -> WordLines | None:
-    """Return the lines with a word; None for no word and without an answer."""
+    """Return the lines with a word, or with a name of a program such as `env-updated`; None for
+    anything else and without an answer.
+    """
     word = word.strip("!?$")
-    if not word.isidentifier():
+    if not _NAME.fullmatch(word):
         return None
+    before, after = (r"\b" * bool(re.match(r"\w", end)) for end in (word[0], word[-1]))
     request = ExactSearch(
-        rf"\b{word}\b",  # an exact search finds longer names with this part, too: ten times as many
+        # an exact search finds longer names with this part, too: ten times as many
+        f"{before}{re.escape(word)}{after}",
         "regex",
         limit=LINES_MAX,
         filters=turn.context.scope_filters(Filters(chunk_types=types)),
@@ -76,29 +85,45 @@ def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
 
 
 def list_others(
-    word: str, holding: WordLines, uses: Collection[Place], definitions: Collection[Place], max_bytes: int
+    word: str,
+    holding: WordLines,
+    uses: Collection[Place],
+    definitions: Collection[Place] = (),
+    max_bytes: int = 0,
 ) -> dict[str, Any]:
     """Return the lines with a word that neither define it nor are `uses`, within `max_bytes`, and
     how many are in tests, in comments, other strings and documents. `definitions`: where they
     begin.
     """
-    plain = word.strip("!?$")
-    whole_word, quoted = word_pattern(plain), re.compile(_QUOTED.format(re.escape(plain)))
+    word = word.strip("!?$")
+    whole_word = word_pattern(word)
     # others have it in another case, or as a part of a longer name
     lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
-    code: list[Site] = []
-    texts = 0
-    for path, number in lines.keys() - uses - _naming_lines(plain, lines, definitions):
-        line = lines[path, number]
-        is_code = language_of(path).kind == "code" and line.kind != "comment"
-        if is_code and (names_in_code(path, line.text, plain, as_function=False) or quoted.search(line.text)):
-            code.append(Site(path, number, "", cut(line.text)))
-        else:
-            texts += 1
+    others = {place: lines[place] for place in lines.keys() - uses - _naming_lines(word, lines, definitions)}
+    code = _sites_with_name(word, others)
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
-    others = {"name": plain} | render_others(shipped, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
-    others |= {"tests": len(code) - len(shipped), "texts": texts}
-    return others | ({"at_least": True} if holding.truncated else {})
+    answer = {"name": word} | render_others(shipped, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
+    answer |= {"tests": len(code) - len(shipped), "texts": len(others) - len(code)}
+    return answer | ({"at_least": True} if holding.truncated else {})
+
+
+def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: bool = True) -> list[Site]:
+    """Return the lines that hold a word in a string that ends with it, or `in_code`."""
+    quotes = (_QUOTED, _QUOTED_IN_PYTHON)
+    quoted, in_python = (re.compile(pattern.format(re.escape(word))) for pattern in quotes)
+
+    def names(path: str, text: str) -> bool:
+        is_quoted = (in_python if language_of(path).name == "python" else quoted).search(text) is not None
+        return is_quoted or (in_code and names_in_code(path, text, word, as_function=False))
+
+    return [
+        Site(path, number, "", cut(line.text), accessed=False)
+        for (path, number), line in lines.items()
+        if language_of(path).kind == "code"
+        and line.kind != "comment"
+        and names(path, line.text)
+        and not is_prose(path, line.text)
+    ]
 
 
 def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Iterable[Place]) -> set[Place]:
@@ -116,14 +141,46 @@ def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Itera
     return naming
 
 
-async def search_text(
-    turn: Turn, name: str, excluded: Mapping[tuple[str, int], None], owner: Owner | None = None
-) -> Uses:
-    """Return the lines whose code holds the word `name`, without imports, definitions and the
-    places in `excluded`; accesses of an attribute first.
+async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tuple[Uses, dict[str, Any]]:
+    """Return the lines whose code or strings hold a name that no definition has, and the number of
+    those in comments and documents.
     """
-    word = name.rpartition(".")[2].removesuffix("=")  # Ruby calls its setters without it
-    holding = await find_lines(turn, word, ("code",))
+    word = name = name.removesuffix("=")  # Ruby calls its setters without it
+    holding = await find_lines(turn, name)
+    quoted = _sites_with_name(name, holding.lines, in_code=False) if holding is not None else []
+    if not quoted and "." in name:  # `conf.limit`: its last word, with any receiver
+        word = name.rpartition(".")[2]
+        holding = await find_lines(turn, word)
+        quoted = _sites_with_name(word, holding.lines, in_code=False) if holding is not None else []
+    if holding is None:
+        return Uses(), {}
+    usage = await search_text(turn, word, {}, owner, holding=holding)
+    # a string does not tell the type of a field
+    sites = {} if owner else {site.place: site for site in quoted}
+    sites |= {site.place: site for site in usage.sites}
+    sites = {place: site for place, site in sites.items() if place not in set(usage.imports)}
+    usage = replace(usage, sites=sorted(sites.values(), key=lambda site: site.order), textual=True)
+    usage.truncated = usage.truncated or holding.truncated
+    return usage, await asyncio.to_thread(list_others, word, holding, set(usage.places))
+
+
+async def search_text(
+    turn: Turn,
+    word: str,
+    excluded: Mapping[tuple[str, int], None],
+    owner: Owner | None = None,
+    *,
+    home: str = "",
+    modules: Collection[str] | None = None,
+    holding: WordLines | None = None,
+) -> Uses:
+    """Return the lines whose code holds a whole word, without imports, definitions and the
+    places in `excluded`; accesses of an attribute first. `home`: the file of a definition that is
+    no member, `modules`: the receivers of such a function; `holding`: lines with the word, if they
+    are known.
+    """
+    word = word.removesuffix("=")  # Ruby calls its setters without it
+    holding = holding or await find_lines(turn, word, ("code",))
     if holding is None:
         return Uses()
     lines, truncated = holding
@@ -133,7 +190,7 @@ async def search_text(
         texts = await read_texts(turn, paths[:FILES_MAX])
     except Unavailable:
         return Uses()
-    for line, site in await asyncio.to_thread(_sites_in_code, texts, word, owner):
+    for line, site in await asyncio.to_thread(_sites_in_code, texts, word, owner, modules):
         kind = lines[site.place].kind if site.place in lines else ""
         if site.place in excluded or kind == "definition":
             continue
@@ -142,16 +199,24 @@ async def search_text(
         else:
             usage.sites.append(site)
     usage.imports = sorted(set(usage.imports))
+    if home and language_of(home).name in _NEED_IMPORTS:
+        importing = {home, *(path for path, _ in usage.imports)}
+        importing |= {path for path, text in texts.items() if "import *" in text}
+        usage.sites = [site for site in usage.sites if site.accessed or site.file in importing]
+    if modules is not None:  # an object may have the name of the module
+        usage.sites = [replace(site, unsure=site.accessed) for site in usage.sites]
     usage.sites.sort(key=lambda site: site.order)
     return usage if usage.sites or usage.imports else Uses()
 
 
-def _sites_in_code(texts: Mapping[str, str], word: str, owner: Owner | None) -> list[tuple[str, Site]]:
+def _sites_in_code(
+    texts: Mapping[str, str], word: str, owner: Owner | None, modules: Collection[str] | None
+) -> list[tuple[str, Site]]:
     """Return (line, site) of the lines whose code holds a word."""
     sites = []
     for path, text in texts.items():
         lines = text.split("\n")
-        for number, accessed in words_in_code(path, text, word, owner):
+        for number, accessed in words_in_code(path, text, word, owner, modules):
             line = lines[number - 1]
             sites.append((line, Site(path, number, "", cut(line), accessed=accessed)))
     return sites

@@ -138,13 +138,16 @@ def _draw_uses(page: Page, block: Answer) -> None:
     more = " or more" if block.get("at_least") else ""
     heading, name = _HEADINGS.get(block.get("direction", "callers"), "places of"), block["of"]
     if block.get("textual"):
-        heading, name = "lines with", name.rpartition(".")[2]
+        heading, name = "lines with", name.rpartition(".")[2] if "at" in block else name
     page.add(
         (f"{heading} {name}", STRONG),
         *_behind(block.get("at", "")),
         _behind_overloads(block),
         (f": {block['total']}{more}", STRONG),
     )
+    if decorators := block.get("decorators"):
+        listed = ", ".join(f"{row['text']} (line {row['line']})" for row in decorators)
+        page.add(f"registered or wrapped by {listed}, which may call it")
     _draw_places(page, block)
     if imports := block.get("imports"):
         page.add((count(imports["total"], "import"), STRONG))

@@ -28,6 +28,11 @@ class Imported:
 
 
 def read_python(node: Node, imported: Imported) -> None:
+    if node.type in ("string", "list", "tuple"):  # pytest_plugins = ["shop.fixtures"]
+        for plugin in [node] if node.type == "string" else node.named_children:
+            if plugin.type == "string":
+                imported.add("", text_of(plugin).strip("\"'"), "*", exported=True)
+        return
     module = node.child_by_field_name("module_name")
     if module is None:  # import a.b as c
         for child in node.children_by_field_name("name"):

@@ -52,7 +52,8 @@ class Roots:
 
     `go`: folder → Go module; `aliases`: folder → alias → places (tsconfig); `packages`: folder →
     package.json; `python`: the name of the project's folder if that is a package, else "";
-    `crates`: folder → name and file of a Cargo package's library.
+    `crates`: folder → name and file of a Cargo package's library; `plugins`: modules with fixtures
+    for all tests (pytest).
     """
 
     go: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class Roots:
     packages: Mapping[str, Package] = field(default_factory=dict)
     python: str = ""
     crates: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    plugins: tuple[str, ...] = ()
 
 
 class Files(Mapping[str, FileIndex]):

@@ -1,9 +1,11 @@
-"""The names of modules and packages in go.mod, Cargo.toml, tsconfig.json and package.json. Files
-that cannot be read, or are outside the project, are ignored.
+"""The names of modules and packages in go.mod, Cargo.toml, tsconfig.json and package.json, and
+pytest's plugins in pyproject.toml and setup.cfg. Files that cannot be read, or are outside the
+project, are ignored.
 """
 
 from __future__ import annotations
 
+import configparser
 import os
 import posixpath
 import re
@@ -19,7 +21,19 @@ from cortex.graph.resolution.project import Roots
 from cortex.system import files
 
 #: the configuration files
-NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json", "Cargo.toml"})
+NAMES = frozenset(
+    {
+        "go.mod",
+        "tsconfig.json",
+        "jsconfig.json",
+        "package.json",
+        "Cargo.toml",
+        "pyproject.toml",
+        "setup.cfg",
+    }
+)
+#: the entry points of pytest's plugins
+_PLUGINS = "pytest11"
 
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 #: bytes to read of one file
@@ -51,6 +65,7 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
     aliases: dict[str, dict[str, tuple[str, ...]]] = {}
     packages: dict[str, Package] = {}
     crates: dict[str, tuple[str, str]] = {}
+    plugins: list[str] = []
     scripts = ScriptRoots(root)
     for folder in sorted(folders):
         present = {name for name in NAMES if os.path.isfile(os.path.join(root, folder, name))}
@@ -68,7 +83,11 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
             crates[folder] = crate
         if "package.json" in present and (package := scripts.package(folder, options)) is not None:
             packages[folder] = package
-    return Roots(go, aliases, packages, root_name, crates)
+        if "pyproject.toml" in present:
+            plugins += _plugins(read_project_text(root, posixpath.join(folder, "pyproject.toml")))
+        if "setup.cfg" in present:
+            plugins += _plugins_of_setup(read_project_text(root, posixpath.join(folder, "setup.cfg")))
+    return Roots(go, aliases, packages, root_name, crates, tuple(dict.fromkeys(plugins)))
 
 
 def is_root(path: str) -> bool:
@@ -77,12 +96,43 @@ def is_root(path: str) -> bool:
     return name in NAMES or (name.startswith("tsconfig") and name.endswith(".json"))
 
 
+def _toml(text: str) -> dict[str, Any]:
+    """Return a TOML file; {} for a faulty one."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):  # also from endless numbers, and nested lists
+        return {}
+
+
+def _plugins(text: str) -> list[str]:
+    """Return the modules of the pytest plugins that a pyproject.toml declares, also for Poetry."""
+    if _PLUGINS not in text:
+        return []
+    manifest = _toml(text)
+    modules: list[str] = []
+    for keys in (("project", "entry-points", _PLUGINS), ("tool", "poetry", "plugins", _PLUGINS)):
+        table: Any = manifest
+        for key in keys:
+            table = table.get(key) if isinstance(table, dict) else None
+        modules += table.values() if isinstance(table, dict) else ()
+    return [module.partition(":")[0].strip() for module in modules if isinstance(module, str)]
+
+
+def _plugins_of_setup(text: str) -> list[str]:
+    """Return the modules of the pytest plugins that a setup.cfg declares."""
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return []
+    lines = parser.get("options.entry_points", _PLUGINS, fallback="").split("\n")
+    modules = (line.partition("=")[2].partition(":")[0].strip() for line in lines)
+    return [module for module in modules if module]
+
+
 def _crate(text: str) -> tuple[str, str] | None:
     """Return a Cargo package's library in Rust's spelling and its file; None without one."""
-    try:
-        manifest = tomllib.loads(text)
-    except (ValueError, RecursionError):  # also from endless numbers, and nested lists
-        return None
+    manifest = _toml(text)
     package, library = manifest.get("package"), manifest.get("lib", {})
     if not isinstance(package, dict) or not isinstance(library, dict):
         return None

@@ -56,6 +56,10 @@ _DEFINED = re.compile(rb'"name":("(?:[^"\\]|\\.)*+")')
 #: in the JSON of a chunk that is a test
 _IS_TEST = b'"is_test":true'
 _DOCSTRING = ('"""', "'''")
+#: what precedes the beginning of a string on its line
+_BEFORE_STRING = re.compile(
+    r"(?:^|[=(\[{,:+%\\]|\b(?:return|yield|in|not|and|or|assert|await|else|if))\s*[A-Za-z]{0,2}$"
+)
 
 
 class Definition(NamedTuple):
@@ -150,6 +154,22 @@ def _chunk_kind(hit: Hit, path: str, chunk_json: bytes) -> Kind | None:
     return "text" if hit.chunk_type == "documentation" else None
 
 
+def begins_inside(text: str, mark: str) -> bool:
+    """Whether the first `mark` of a docstring in a part of a file ends the string: there is text
+    before it; or it is alone on its line, below text, and the marks are odd in number.
+    """
+    above, marked, below = text.partition(mark)
+    if not marked:
+        return False
+    above, _, before = above.rpartition("\n")
+    if before.strip():
+        return _BEFORE_STRING.search(before) is None
+    after = below.partition("\n")[0].strip()
+    above = above.rstrip()
+    is_open = (after and after[0] not in ")]},.:%") or not above or above[-1] in ":([{,=+%\\"
+    return not is_open and not below.count(mark) % 2
+
+
 class _LineClassifier:
     """Classifies the marked lines of a body at `places`, in order."""
 
@@ -164,6 +184,8 @@ class _LineClassifier:
         self.words = [self._word_bounds(*span) for span in spans]
         names = {self._text[first:last] for first, last in self.words}
         self._definitions = _Definitions(names, chunk_jsons)
+        #: (chunk, mark) → whether the chunk begins inside of a docstring with this mark
+        self._begun: dict[tuple[int, str], bool] = {}
         #: definitions with a name seen already: further lines of their heads are uses
         self._visited: set[tuple[int, str, int]] = set()
 
@@ -237,7 +259,19 @@ class _LineClassifier:
 
     def _in_docstring(self, chunk: int, begin: int) -> bool:
         first = self._starts[chunk]
-        return any(self._text.count(mark, first, begin) % 2 for mark in _DOCSTRING)
+        return any(
+            self._text.count(mark, first, begin) % 2 != self._begins_in_docstring(chunk, mark)
+            for mark in _DOCSTRING
+        )
+
+    def _begins_in_docstring(self, chunk: int, mark: str) -> bool:
+        """Whether a chunk of Python begins inside of a docstring: its first mark ends one."""
+        if self._languages[chunk].name != "python":
+            return False
+        if (chunk, mark) not in self._begun:
+            end = self._starts[chunk + 1] if chunk + 1 < len(self._starts) else len(self._text)
+            self._begun[chunk, mark] = begins_inside(self._text[self._starts[chunk] : end], mark)
+        return self._begun[chunk, mark]
 
     def _follows_mark(self, begin: int, start: int, mark: str, chunk: int) -> bool:
         """Whether a comment `mark` precedes the place on its line, outside of strings."""

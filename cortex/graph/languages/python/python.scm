@@ -53,4 +53,5 @@
 (type) @type
 (import_statement) @import
 (import_from_statement) @import
+(module (expression_statement (assignment left: (identifier) @_plugins right: [(string) (list) (tuple)] @import)) (#eq? @_plugins "pytest_plugins"))
 ([(binary_operator) (augmented_assignment)] @operator)

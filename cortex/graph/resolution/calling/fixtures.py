@@ -1,5 +1,6 @@
 """Pytest fixtures of parameters: by name in the test's class and file, then in the conftest.py
-files around it.
+files around it, then in the plugins of the project. A file has the fixtures that it imports, too;
+`pytest_plugins` is an import of all names.
 """
 
 from __future__ import annotations
@@ -19,13 +20,47 @@ def fixture_of(project: Project, name: str, path: str, scope: int) -> Ref | None
         return None
     if all(parameter.name != name for parameter in definition.parameters):
         return None
-    scopes = [definition.scope, ""] if definition.scope else [""]
+    test = (path, scope)
+    visited = set[tuple[str, str]]()
+    if (
+        definition.scope
+        and (ref := _defined_fixture(project, name, path, definition.scope, test)) is not None
+    ):
+        return ref
     for file in (path, *_conftests(project, path)):
-        exported_name = project.index(file).facts.exports.get(name, name)  # `@pytest.fixture(name="disk")`
-        for inside in scopes if file == path else [""]:
-            for ref in reversed(project.members_of(file, inside).get(exported_name, ())):
-                if ref != (path, scope) and "fixture" in project.definition(ref).flags:
+        if (ref := _fixture_in(project, name, file, test, visited)) is not None:
+            return ref
+    for plugin in project.roots.plugins:
+        for file in project.paths_of(project.find_module(plugin, path)):
+            if (ref := _fixture_in(project, name, file, test, visited)) is not None:
+                return ref
+    return None
+
+
+def _fixture_in(
+    project: Project, name: str, file: str, test: Ref, visited: set[tuple[str, str]]
+) -> Ref | None:
+    """Return the fixture that a file defines or imports, but not `test` itself."""
+    if (file, name) in visited:
+        return None
+    visited.add((file, name))
+    if (ref := _defined_fixture(project, name, file, "", test)) is not None:
+        return ref
+    index = project.index(file)
+    for statement in (*index.imports.get((-1, name), ()), *index.star_imports):
+        if statement.member:
+            inner = name if statement.member == "*" else statement.member
+            for source in project.paths_of(project.find_module(statement.module, file)):
+                if (ref := _fixture_in(project, inner, source, test, visited)) is not None:
                     return ref
+    return None
+
+
+def _defined_fixture(project: Project, name: str, file: str, scope: str, test: Ref) -> Ref | None:
+    exported_name = project.index(file).facts.exports.get(name, name)  # `@pytest.fixture(name="disk")`
+    for ref in reversed(project.members_of(file, scope).get(exported_name, ())):
+        if ref != test and "fixture" in project.definition(ref).flags:
+            return ref
     return None
 
 
