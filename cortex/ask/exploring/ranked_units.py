@@ -24,7 +24,7 @@ from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
-from cortex.terms.paths import is_test
+from cortex.terms.paths import asks_for_documents_alone, is_test
 from ipc.messages import (
     CountWords,
     Filters,
@@ -41,8 +41,10 @@ from ipc.messages import (
 HITS, FILES = 24, 60
 #: definitions of one operator that may stand first: many types have `==`
 OPERATORS_MAX = 40
-#: tests and sections that are ranked beside the units of code
-ASIDE = 10
+#: tests and sections that are ranked beside the units of code; sections of a question for documents
+ASIDE, SECTIONS = 10, 20
+#: kinds of chunks of documents
+DOCUMENTS = ("documentation",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,10 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals])
+    if asks_for_documents_alone(question.query):  # tests outnumber sections among the others
+        request = UnitSearch(reading.query, 0, replace(filters, chunk_types=DOCUMENTS), number, SECTIONS)
+        sections = await turn.lane("text", request, UnitHits, ours=True)
+        reply = _merge_units(reply, sections) if sections is not None else reply
     if question.filters != NO_FILTERS:
         reply = await _drop_filtered(turn.renewed(), reply, filters)
     shipped = {place: line.share for place, line in literals.items() if not is_test(place[0])}

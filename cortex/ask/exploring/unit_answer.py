@@ -31,6 +31,7 @@ from cortex.ranking.unit_map import (
     is_named,
     make_map,
     map_line,
+    sections_asked_for,
 )
 from cortex.ranking.units import ScoredUnit, name_at
 from cortex.terms.budget import TOKEN_BYTES
@@ -257,10 +258,12 @@ def _join_copies(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
-    """Return the units whose code is worth showing: definitions of shipped code, if there are any;
-    of a type, whose functions are units of their own, its place suffices, unless the question names
-    it alone.
+    """Return the units whose code is worth showing: sections, if the question asks for documents
+    alone; definitions of shipped code, if there are any. Of a type, whose functions are units of
+    their own, its place suffices, unless the question names it alone.
     """
+    if pages := sections_asked_for(units, query):
+        return pages
     code = [scored for scored in units if not is_aside(scored)]
     words = frozenset(_WORD.findall(query))
     small = [
