@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from cortex.terms.units import SECTION
 MAP_LINES, MAP_BYTES = 16, 880
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
+#: functions of one name in a map, unless the question has the name: many types have a `Provide`
+SAME_NAME_MAX = 3
 
 #: the signals of a unit whose symbol or line the question names
 _NAMED = (SIGNALS.index("named"), SIGNALS.index("line"))
@@ -41,7 +44,21 @@ def choose_mapped(
     aside = [*sections[:1], *([] if with_tests else tests[:1])]
     aside_ids = {id(scored) for scored in ordered[:ASIDE_PLACES]} & set(map(id, aside))
     mapped = [scored for scored in ordered if not is_aside(scored) or id(scored) in aside_ids]
+    mapped = _drop_namesakes(mapped, question)
     return mapped or sections or tests, tests if with_tests else []
+
+
+def _drop_namesakes(units: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:
+    """Return the units without those after SAME_NAME_MAX of one name that the question lacks."""
+    words = set(re.findall(r"\w+", question.lower()))
+    counts: Counter[str] = Counter()
+    chosen = []
+    for scored in units:
+        name = scored.unit.get("symbol", "").rpartition(".")[2].partition("~")[0]
+        counts[name] += 1
+        if counts[name] <= SAME_NAME_MAX or not name or name.lower() in words or is_named(scored, question):
+            chosen.append(scored)
+    return chosen
 
 
 def sections_asked_for(units: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:
