@@ -52,13 +52,13 @@ def _drop_namesakes(units: Iterable[ScoredUnit], question: str) -> list[ScoredUn
     """Return the units without those after SAME_NAME_MAX of one name that the question lacks."""
     words = set(re.findall(r"\w+", question.lower()))
     counts: Counter[str] = Counter()
-    chosen = []
+    remaining = []
     for scored in units:
         name = scored.unit.get("symbol", "").rpartition(".")[2].partition("~")[0]
         counts[name] += 1
         if counts[name] <= SAME_NAME_MAX or not name or name.lower() in words or is_named(scored, question):
-            chosen.append(scored)
-    return chosen
+            remaining.append(scored)
+    return remaining
 
 
 def sections_asked_for(units: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:

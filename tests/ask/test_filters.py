@@ -105,9 +105,9 @@ def places(answer) -> list[str]:
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("way", QUESTIONS)
 def test_no_way_leads_around_a_filter(shop, way, filters):
-    chosen, beginnings = FILTERS[filters]
+    selection, beginnings = FILTERS[filters]
     assert [
-        place for place in places(ask(shop, QUESTIONS[way], chosen)) if not place.startswith(beginnings)
+        place for place in places(ask(shop, QUESTIONS[way], selection)) if not place.startswith(beginnings)
     ] == []
 
 

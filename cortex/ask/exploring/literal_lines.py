@@ -72,11 +72,13 @@ async def _find_names(turn: Turn, query: str, filters: Filters) -> dict[Place, L
         generation=turn.generation.number,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    whole = re.compile("|".join(rf"(?<![\w-]){each}(?!-)" if each[0] == "\\" else each for each in patterns))
+    exact = re.compile(
+        "|".join(rf"(?<![\w-]){pattern}(?!-)" if pattern[0] == "\\" else pattern for pattern in patterns)
+    )
     literals = {
         place: LiteralLine(line.text.strip(), 1.0)
         for place, line in (lines_of(hits) if hits is not None else ())
-        if line.kind != "comment" and whole.search(line.text)
+        if line.kind != "comment" and exact.search(line.text)
     }
     shipped = sum(not is_test(path) for path, _ in literals)
     return literals if shipped <= COMMON else {}
