@@ -109,7 +109,7 @@ the place that splits the fewest syntax nodes. Only a line that is longer than a
 * Left out: symbolic links (no loop can arise), unreadable files and folders, files that a chunker stumbles over, files over `indexing.max_file_kb`, binary files,
   files that may hold secrets, data written by programs ({generated}; {suffixes}), minified files (a line of more than
   {line_chars} characters; {scripts} with more than {minified} characters a line).
-* Marked `generated`: by file name (`*_pb2.py`, `*.pb.go`, `zz_generated.*`, …) or a remark in the first {head_lines} lines
+* Marked `generated`: by file name (`*_pb2.py`, `*.pb.go`, `zz_generated.*`, …) or a remark in the first {head_lines} lines or below a licence
   (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. Searches find them, but rank them
   behind the project's own code of about the same relevance (`foreign` in [RANKING.md](RANKING.md)). The chunk's `origin_reason` names the evidence,
   and both words are tags for filters.

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cortex.ranking.units import SIGNALS, ScoredUnit
-from cortex.terms.paths import is_unasked_copy
+from cortex.terms.paths import asks_for_documents_alone, is_unasked_copy
+from cortex.terms.units import SECTION
 
 #: lines of a map, and their bytes: 220 tokens
 MAP_LINES, MAP_BYTES = 16, 880
 #: first places from which a document or a test stands in the map
 ASIDE_PLACES = 3
+#: functions of one name in a map, unless the question has the name: many types have a `Provide`
+SAME_NAME_MAX = 3
 
 #: the signals of a unit whose symbol or line the question names
 _NAMED = (SIGNALS.index("named"), SIGNALS.index("line"))
@@ -28,15 +32,40 @@ def choose_mapped(
     """Return (the units of the map, best first; the best tests, where `with_tests`).
 
     One document and one test stand in the map, if they are among the first ASIDE_PLACES. Built
-    copies and declarations of types follow all others, unless the question names them.
+    copies and declarations of types follow all others, unless the question names them. Sections
+    precede all others, if it asks for documents alone.
     """
     ordered = sorted(units, key=lambda scored: (_is_copy(scored, question), -scored.score))
     tests = [scored for scored in ordered if scored.is_test]
     sections = [scored for scored in ordered if is_aside(scored) and not scored.is_test]
+    if pages := sections_asked_for(ordered, question):
+        code = [scored for scored in ordered if not is_aside(scored)]
+        return [*pages, *code], tests if with_tests else []
     aside = [*sections[:1], *([] if with_tests else tests[:1])]
     aside_ids = {id(scored) for scored in ordered[:ASIDE_PLACES]} & set(map(id, aside))
     mapped = [scored for scored in ordered if not is_aside(scored) or id(scored) in aside_ids]
+    mapped = _drop_namesakes(mapped, question)
     return mapped or sections or tests, tests if with_tests else []
+
+
+def _drop_namesakes(units: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:
+    """Return the units without those after SAME_NAME_MAX of one name that the question lacks."""
+    words = set(re.findall(r"\w+", question.lower()))
+    counts: Counter[str] = Counter()
+    remaining = []
+    for scored in units:
+        name = scored.unit.get("symbol", "").rpartition(".")[2].partition("~")[0]
+        counts[name] += 1
+        if counts[name] <= SAME_NAME_MAX or not name or name.lower() in words or is_named(scored, question):
+            remaining.append(scored)
+    return remaining
+
+
+def sections_asked_for(units: Iterable[ScoredUnit], question: str) -> list[ScoredUnit]:
+    """Return the sections of documents, none for a question that does not ask for them alone."""
+    if not asks_for_documents_alone(question):
+        return []
+    return [scored for scored in units if scored.unit.get("kind") == SECTION and not scored.is_test]
 
 
 def is_named(scored: ScoredUnit, question: str) -> bool:

@@ -25,10 +25,12 @@ from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.paths import (
     asks_for_build_alone,
     asks_for_documents,
+    asks_for_documents_alone,
     asks_for_tests,
     is_example,
     is_foreign,
 )
+from cortex.terms.units import SECTION
 from ipc.messages import Signals
 from ipc.messages.signals import END, FILE, START
 from ipc.messages.units import UnitHits
@@ -44,7 +46,7 @@ ASKED_LOOSE = 0.25
 #: logarithm of the lines of a unit that counts 1: 150 lines
 LENGTH_SCALE = 5.0
 #: kinds of units without a definition
-LOOSE_KINDS = ("", "section")
+LOOSE_KINDS = ("", SECTION)
 #: units with a named symbol, above which the name is too common to count
 SAME_NAME_MAX = 4
 NO_LITERALS: Mapping[tuple[str, int], float] = {}
@@ -149,7 +151,7 @@ def rank_units(
     weights: UnitWeights = WEIGHTS,
 ) -> list[ScoredUnit]:
     """Return the units of `hits`, best first; those of tests last, unless the question asks for
-    tests or names one.
+    tests or names one. Sections come first if it asks for documents alone.
 
     `files`: path → (score, place from 1), as `file_places` returns it. `lines`: (path, line) of the
     places that the question names. `literals`: (path, line) → the share of a text of the question
@@ -159,6 +161,7 @@ def rank_units(
     values = unit_signals(question, units, hits, files, chunks, lines=lines, literals=literals)
     totals = np.array([getattr(weights, name) for name in SIGNALS]) @ values
     below, named_row = not asks_for_tests(question), SIGNALS.index("named")
+    are_pages_first = asks_for_documents_alone(question)
     scored = [
         ScoredUnit(unit, score, is_test_code(unit["path"], unit.get("symbol", "")), tuple(column))
         for unit, score, column in zip(units, totals.tolist(), values.T.tolist(), strict=True)
@@ -166,6 +169,7 @@ def rank_units(
     return sorted(
         scored,
         key=lambda scored_unit: (
+            are_pages_first and (scored_unit.is_test or scored_unit.unit.get("kind") != SECTION),
             below and scored_unit.is_test and scored_unit.values[named_row] < NAMED,
             -scored_unit.score,
             scored_unit.unit["path"],

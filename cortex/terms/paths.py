@@ -108,6 +108,16 @@ _RECORD_WORDS = frozenset(
 )
 #: words of a question about documents, and words that may mean them
 _DOCUMENT_WORDS = frozenset("documentation documents docs readme guide guides tutorial tutorials".split())
+_DOCUMENTS = (
+    r"(?:documentation|docs?|documents?|guides?|tutorials?|manual|readme)(?: (?:page|section|chapter)s?)?"
+)
+#: a question for documents and not for code about them, as a generator of documents has it
+_DOCUMENTS_ALONE = re.compile(
+    rf"^\W*(?:(?:find|show|read|see|which|what|the|any|me|user|developer|where (?:is|are)) )*{_DOCUMENTS}"
+    r" (?:on|about|for|of|to|that|which|describ\w+|explain\w*|covers?|says?)\b(?!.*(?:ed|built|written)\W*$)"
+    rf"|\b(?:where|how|is|are)\b.*\bdocumented\W*$|\bdo(?:es)? the {_DOCUMENTS} (?:say|describe|explain|tell)",
+    re.IGNORECASE,
+)
 _PAGE_WORDS = frozenset(
     "doc manual page pages introduction overview install installation installing contributing faq".split()
 )
@@ -277,6 +287,11 @@ def asks_for_records(question: str) -> bool:
 def asks_for_documents(question: str) -> bool:
     """Whether the question names documents expressly."""
     return not _DOCUMENT_WORDS.isdisjoint(tokens.part_words(question))
+
+
+def asks_for_documents_alone(question: str) -> bool:
+    """Whether the question wants to read documents: "where is … documented", "guide to …"."""
+    return _DOCUMENTS_ALONE.search(question) is not None
 
 
 def may_ask_for_documents(question: str) -> bool:

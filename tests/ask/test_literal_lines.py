@@ -34,6 +34,25 @@ def resume(plan):
     return plan
 """,
     "shop/texts.json": '{"stale": "The cache of the depot is older than a day"}\n',
+    "shop/options.py": """def add_options(parser):
+    # --keep-parcels is above all
+    parser.add_argument('--keep', '--keep-parcels', help='the parcels that are kept')
+    parser.add_argument('--keep-parcels-cold', action='cold')
+
+
+def keep_parcels(parcels, keep):
+    return parcels if keep else None
+
+
+def connect(app):
+    app.connect('parcel-sent', send)
+    app.connect(b"parcel-sent-on", send)
+
+
+def send_parcel(event, parcel):
+    return parcel.sent(event, 'a parcel-sent note')
+""",
+    "tests/test_options.py": "def test_keep():\n    assert run('--keep-parcels')\n",
     "tests/test_plan.py": """def test_an_inconsistent_dependency_is_refused():
     assert start(1) == "the plan of a stale dependency is refused"
 """,
@@ -124,6 +143,26 @@ def test_a_message_in_a_table_of_texts_is_found(shop):
 )
 def test_other_questions_have_no_such_lines(shop, query):
     assert places(ask(shop, query)) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "lines"),
+    [
+        ("where is the option --keep-parcels defined, that keeps parcels", "add_options", [3]),
+        ("what does `--keep-parcels` keep of parcels", "add_options", [3]),
+        ("which parcels does --keep keep", "add_options", [3]),
+        ("who handles the event parcel-sent of a parcel", "connect", [12]),
+        ("who handles the event 'parcel-sent-on' of a parcel", "connect", [13]),
+    ],
+)
+def test_an_option_or_a_name_with_hyphens_has_its_literal_first(shop, query, name, lines):
+    answer = ask(shop, query)
+    assert answer["map"][0]["name"] == name
+    assert [line for file, line in places(answer) if file == "shop/options.py"] == lines
+
+
+def test_words_with_hyphens_of_a_pasted_text_are_no_names(shop):
+    assert places(ask(shop, "a parcel-sent note of words " * 5)) == []
 
 
 @pytest.mark.parametrize(

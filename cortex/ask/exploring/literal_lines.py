@@ -1,10 +1,13 @@
-"""Lines that hold a text of the question word for word: a pasted message is a literal of the code.
+"""Lines that hold a text of the question word for word: a pasted message, an option of a command
+(`--keep-going`), or another name with hyphens, which code has as a literal alone.
 
 By single words such a line seldom wins: other functions have them in their names.
 """
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -36,11 +39,60 @@ class LiteralLine(NamedTuple):
 #: kinds of chunks that hold messages: a list of changes with the text only tells of it
 TYPES = ("code", "data")
 
+#: names of a question that are searched; words above which it is a pasted text, with many options
+NAMES_MAX, NAMES_WORDS_MAX = 4, 24
+_QUOTE = "[\"'`]"
+#: an option, or a name with hyphens inside
+_HYPHENED = re.compile(r"(?<![\w./@:-])(--)?([A-Za-z]\w+(?:-\w+)*)(?![\w/@-]|\.\w)")
+
 
 async def find_literals(turn: Turn, query: str, filters: Filters) -> dict[Place, LiteralLine]:
-    """Return the lines that hold SHARE_MIN or more of a text of the question; none for a question
-    without such a text. Raises NotReady.
+    """Return the lines that hold SHARE_MIN or more of a text of the question, or a name with
+    hyphens in it as a literal; none for a question without such a text. Raises NotReady.
     """
+    texts, names = await asyncio.gather(_find_texts(turn, query, filters), _find_names(turn, query, filters))
+    return texts | names
+
+
+async def _find_names(turn: Turn, query: str, filters: Filters) -> dict[Place, LiteralLine]:
+    """Return the lines of code that hold an option of the question anywhere, or another name with
+    hyphens as a whole string: words of prose, as `read-only`, stand in longer ones.
+    """
+    names = list(dict.fromkeys(map(re.escape, _names_of(query))))
+    if not names:
+        return {}
+    patterns = [rf"{name}\b" if name[0] == "\\" else f"{_QUOTE}{name}{_QUOTE}" for name in names]
+    request = ExactSearch(
+        "|".join(patterns),
+        "regex",
+        limit=LINES_MAX,
+        lines=LINES_MAX,
+        filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or ("code",))),
+        detail="location",
+        generation=turn.generation.number,
+    )
+    hits = await turn.lane("text", request, ExactHits, ours=True)
+    exact = re.compile(
+        "|".join(rf"(?<![\w-]){pattern}(?!-)" if pattern[0] == "\\" else pattern for pattern in patterns)
+    )
+    literals = {
+        place: LiteralLine(line.text.strip(), 1.0)
+        for place, line in (lines_of(hits) if hits is not None else ())
+        if line.kind != "comment" and exact.search(line.text)
+    }
+    shipped = sum(not is_test(path) for path, _ in literals)
+    return literals if shipped <= COMMON else {}
+
+
+def _names_of(query: str) -> list[str]:
+    """Return the options of a short question, and its names with hyphens."""
+    if len(query.split()) > NAMES_WORDS_MAX:
+        return []
+    matches = _HYPHENED.finditer(query)
+    return [match[0] for match in matches if match[1] or "-" in match[2]][:NAMES_MAX]
+
+
+async def _find_texts(turn: Turn, query: str, filters: Filters) -> dict[Place, LiteralLine]:
     texts = [words for text in literal_texts(query) if len(words := _words(text)) >= RUN]
     runs = list(dict.fromkeys(run for words in texts for run in _runs(words)))[:RUNS_MAX]
     if not runs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 import numpy as np
 import orjson
@@ -18,20 +19,32 @@ from cortex.ask.exploring.literal_lines import LiteralLine, find_literals
 from cortex.ask.exploring.query_symbols import OPERATOR, ROUTE, asks_for_users, find_cited, names_in
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
-from cortex.ask.questions import Search
+from cortex.ask.questions import NO_FILTERS, Search
 from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
 from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
-from cortex.terms.paths import is_test
-from ipc.messages import CountWords, Place, UnitHits, UnitsAt, UnitSearch, WordCounts
+from cortex.terms.paths import asks_for_documents_alone, is_test
+from ipc.messages import (
+    CountWords,
+    Filters,
+    Locate,
+    Located,
+    Place,
+    UnitHits,
+    UnitsAt,
+    UnitSearch,
+    WordCounts,
+)
 
 #: hits of chunks that the lanes are asked for; files whose places count
 HITS, FILES = 24, 60
 #: definitions of one operator that may stand first: many types have `==`
 OPERATORS_MAX = 40
-#: tests and sections that are ranked beside the units of code
-ASIDE = 10
+#: tests and sections that are ranked beside the units of code; sections of a question for documents
+ASIDE, SECTIONS = 10, 20
+#: kinds of chunks of documents
+DOCUMENTS = ("documentation",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +86,12 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals])
+    if asks_for_documents_alone(question.query):  # tests outnumber sections among the others
+        request = UnitSearch(reading.query, 0, replace(filters, chunk_types=DOCUMENTS), number, SECTIONS)
+        sections = await turn.lane("text", request, UnitHits, ours=True)
+        reply = _merge_units(reply, sections) if sections is not None else reply
+    if question.filters != NO_FILTERS:
+        reply = await _drop_filtered(turn.renewed(), reply, filters)
     shipped = {place: line.share for place, line in literals.items() if not is_test(place[0])}
     units = rank_units(question.query, reply, files, chunks, lines=frozenset(lines), literals=shipped)
     is_built_in = turn.context.config.embedding.quick
@@ -139,6 +158,19 @@ def _merge_units(reply: UnitHits, more: UnitHits) -> UnitHits:
     )
 
 
-def _place(raw: bytes) -> tuple[str, int]:
+async def _drop_filtered(turn: Turn, reply: UnitHits, filters: Filters) -> UnitHits:
+    """Return the units of which a chunk at the head passes the filters, whichever lane added them:
+    the graph knows no filters, and a search of units passes whole files.
+    """
+    heads = [_place(raw, "head") for raw in reply.units]
+    request = Locate(tuple(starmap(Place, heads)), filters, turn.generation.number, bare=True)
+    located = await turn.lane("text", request, Located)
+    spots = located.spots if located is not None else ()
+    passing = sorted({spot.place for spot in spots if spot.hit.path == heads[spot.place][0]})
+    units = tuple(reply.units[at] for at in passing)
+    return structs.replace(reply, units=units, values=reply.values[:, passing])
+
+
+def _place(raw: bytes, line: str = "start") -> tuple[str, int]:
     unit = orjson.loads(raw)
-    return unit["path"], unit["start"]
+    return unit["path"], unit[line]

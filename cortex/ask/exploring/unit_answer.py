@@ -20,7 +20,7 @@ from cortex.ask.exploring.ranked_units import RankedUnits, find_units
 from cortex.ask.lines.code_pieces import Body, Pieces, choose_pieces, show_whole
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.questions import Search
+from cortex.ask.questions import NO_FILTERS, Search
 from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
 from cortex.ask.references.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
@@ -31,6 +31,7 @@ from cortex.ranking.unit_map import (
     is_named,
     make_map,
     map_line,
+    sections_asked_for,
 )
 from cortex.ranking.units import ScoredUnit, name_at
 from cortex.terms.budget import TOKEN_BYTES
@@ -83,10 +84,13 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     ranked = await find_units(turn, question)
     if ranked is None:
         return None
+    is_filtered = question.filters != NO_FILTERS
     if not ranked.fits:
-        return {"map": [], "suggestion": _explain_misfit(ranked.unknown), "index": turn.index(ranked.notes)}
+        is_excluded = is_filtered and not ranked.units
+        reason = turn.explain_nothing(question.filters) if is_excluded else _explain_misfit(ranked.unknown)
+        return {"map": [], "suggestion": reason, "index": turn.index(ranked.notes)}
     left = (question.max_tokens or TOKENS) * TOKEN_BYTES
-    if asks_for_users(question.query):
+    if asks_for_users(question.query) and not is_filtered:  # uses have no filters
         if 0 < len(ranked.meanings) <= MEANINGS_MAX:
             return await _answer_with_uses(turn, question, ranked, left)
         if not ranked.meanings and (places := await _answer_with_places(turn, question, left)):
@@ -254,10 +258,12 @@ def _join_copies(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
-    """Return the units whose code is worth showing: definitions of shipped code, if there are any;
-    of a type, whose functions are units of their own, its place suffices, unless the question names
-    it alone.
+    """Return the units whose code is worth showing: sections, if the question asks for documents
+    alone; definitions of shipped code, if there are any. Of a type, whose functions are units of
+    their own, its place suffices, unless the question names it alone.
     """
+    if pages := sections_asked_for(units, query):
+        return pages
     code = [scored for scored in units if not is_aside(scored)]
     words = frozenset(_WORD.findall(query))
     small = [

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,11 @@ IMPORTS_MAX = 64
 DOC_CHARS = 400
 
 
-#: lines at the top of a file where generators leave a signature
-HEAD_LINES = 12
-#: characters to read of such a line
-HEAD_CHARS = 300
+#: lines at the top of a file where generators leave a signature; of its leading comments, where
+#: licences precede a mark
+HEAD_LINES, COMMENT_LINES = 12, 100
+#: characters to read of such a line, and of the leading comments
+HEAD_CHARS, COMMENT_CHARS = 300, 8_000
 
 #: signatures of generators; each counts only after a comment marker
 _SIGNATURE = re.compile(
@@ -40,6 +41,10 @@ _SIGNATURE = re.compile(
     r"|\b(?:automatically|auto-?) ?generated (?:by|from|with|using|file|code)\b|^\W*generated (?:by|from|with) ",
     re.IGNORECASE,
 )
+#: marks that are the whole line, as Go's tools define it, or begin it: no sentence on generators
+_MARK = re.compile(r"\W*(?:Code generated .*\bDO NOT EDIT\b\W*$|@generated\b|<auto-?generated\b)")
+#: beginning of a comment of several lines → its end
+_BLOCKS = {"/*": "*/", "<!--": "-->", '"""': '"""', "'''": "'''", "{-": "-}"}
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|\{-|\.\.\s|'{3})")
 
 
@@ -53,7 +58,27 @@ def origin(path: str, lines: Sequence[str]) -> tuple[str, str]:
         head = line[:HEAD_CHARS]
         if _COMMENT.match(head) and _SIGNATURE.search(head):
             return GENERATED, f"says so on line {number}"
+    for number, line in _leading_comments(lines):
+        if _MARK.match(line):
+            return GENERATED, f"says so on line {number}"
     return "", ""
+
+
+def _leading_comments(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield (number, line) of the comments and blank lines above the code."""
+    end, size = "", 0
+    for number, line in enumerate(lines[:COMMENT_LINES], 1):
+        text = line[:HEAD_CHARS].strip()
+        size += len(text)
+        is_comment = end or not text or _COMMENT.match(text) or text.startswith("<?")
+        if not is_comment or size > COMMENT_CHARS:
+            return
+        yield number, text
+        if end:
+            end = "" if end in text else end
+        else:
+            blocks = ((start, stop) for start, stop in _BLOCKS.items() if text.startswith(start))
+            end = next((stop for start, stop in blocks if stop not in text[len(start) :]), "")
 
 
 @dataclass(frozen=True)
