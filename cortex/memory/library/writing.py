@@ -147,7 +147,7 @@ class Writing(View):
             {
                 "number": other.number,
                 "title": visible_text(other.title),
-                "age": format_age(other.created_at, memory.now()),
+                "age": format_age(other.happened_at, memory.now()),
             }
             for other in list(others.values())[:SIMILAR_MAX]
         ]
