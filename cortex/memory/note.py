@@ -136,7 +136,7 @@ class Note:
 
     @property
     def known_at(self) -> int:
-        """The moment from which on `as_of` finds it: when it happened, or was stored before that."""
+        """The moment from which on `as_of` finds it: when it was stored, or happened before."""
         return min(self.happened_at, self.created_at)
 
     @property

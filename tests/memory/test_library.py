@@ -235,4 +235,6 @@ def test_an_event_that_is_noted_later_is_read_and_asked_by_its_own_moment(memory
 
 def test_a_note_about_a_later_moment_is_known_from_its_storing_on(memory):
     memory.store("The harbour is dredged", occurred_at="2999-01-01")
-    assert titles(memory.recall("When is the harbour dredged?", as_of="2998-01-01")) == ["The harbour is dredged"]
+    assert titles(memory.recall("When is the harbour dredged?", as_of="2998-01-01")) == [
+        "The harbour is dredged"
+    ]

@@ -75,7 +75,7 @@ def note_newer(page: Page, rows: Collection[Answer]) -> None:
 
 
 def moment_of(row: Answer) -> str:
-    """The ISO 8601 moment of a note's row: when it happened, else when it was stored; "" without."""
+    """The ISO 8601 moment of a row: when the note happened, else was stored; "" without."""
     moment: str = row.get("at") or row.get("occurred_at") or row.get("created_at") or ""
     return moment
 
