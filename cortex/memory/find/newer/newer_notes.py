@@ -38,12 +38,12 @@ LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
 #: likelihood from which on that answer has the call that replaces it
-REPLACEABLE = 0.6
+REPLACEABLE = 0.75
 #: likelihood from which on the answer says that a note may be outdated, and one that says so
 #: whatever the question is
 OUTDATED, OUTDATED_ANYWAY = 0.1, 0.8
-#: the same for the newer note of a pair that is said: a change is likelier of what changed before
-OUTDATED_AGAIN, OUTDATED_AGAIN_ANYWAY = 0.1, 0.8
+#: the same for what became of that newer note, by a third one that may also be newer than the older
+OUTDATED_AGAIN, OUTDATED_AGAIN_ANYWAY = 0.03, 0.05
 #: likelihood, and log-odds of the replacement model, from which on the newer note precedes the
 #: first hit
 REPLACED, REPLACED_ODDS = 0.35, 0.1
@@ -277,23 +277,25 @@ class NewerNotes:
             self.notes[behind:behind] = brought
 
     def _say(self, notes: Sequence[Note], said: NewerOf, again: NewerOf) -> None:
-        """Note the newest of the chain of likeliest newer notes of each row, if one of the two is
-        among the first; and of the notes between them. `said`: the newer notes with which a chain
-        begins; `again`: those with which it goes on.
+        """Note of each row the newest note of its chain, and of the notes between, if one of the
+        two is among the first. A chain begins with the likeliest note of `said`, and goes on with
+        those of `said`, else of `again` if they may be newer than its begin, too.
         """
-        first = {note.number for note in self.notes[:LOOKED_AT]}
-        shown = {note.number for note in self.notes}
-        outdated = dict[int, int]()
-        for old in said:
-            chain, newer = [old], said[old]
-            while candidates := [pair for pair in newer if notes[pair[1]].number in shown]:
-                chain.append(max(candidates)[1])
-                newer = again.get(chain[-1], [])
-            numbers = [notes[at].number for at in chain]
-            if first.intersection((numbers[0], numbers[-1])):
-                outdated |= dict.fromkeys((number for number in numbers[:-1] if number in shown), numbers[-1])
-        for older, newest in outdated.items():
-            self.outdated.setdefault(newest, []).append(older)
+        numbers = [note.number for note in self.notes]
+        shown = {at for at, note in enumerate(notes) if note.number in numbers}
+        newest, between = dict[int, int](), dict[int, int]()
+        for old in filter(shown.__contains__, said):
+            of_old, newer, chain = {at for _, at in again.get(old, ())}, said[old], [old]
+            while candidates := [pair for pair in newer if pair[1] in shown]:
+                at = max(candidates)[1]
+                chain.append(at)
+                newer = said.get(at) or [pair for pair in again.get(at, ()) if pair[1] in of_old]
+            older, *others = (notes[at].number for at in chain)
+            if others and {older, others[-1]}.intersection(numbers[:LOOKED_AT]):
+                last = newest[older] = others.pop()
+                between |= dict.fromkeys(others, last)
+        for older, last in (between | newest).items():
+            self.outdated.setdefault(last, []).append(older)
 
 
 def _by_older(pairs: Pairs, values: Array) -> NewerOf:
