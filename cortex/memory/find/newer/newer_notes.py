@@ -42,8 +42,8 @@ REPLACEABLE = 0.75
 #: likelihood from which on the answer says that a note may be outdated, and one that says so
 #: whatever the question is
 OUTDATED, OUTDATED_ANYWAY = 0.1, 0.8
-#: the same for what became of that newer note, by a third one that may also be newer than the older
-OUTDATED_AGAIN, OUTDATED_AGAIN_ANYWAY = 0.03, 0.05
+#: the same for what became of that newer note, by a third one that may replace the older one, too
+OUTDATED_AGAIN = 0.2
 #: likelihood, and log-odds of the replacement model, from which on the newer note precedes the
 #: first hit
 REPLACED, REPLACED_ODDS = 0.35, 0.1
@@ -237,7 +237,7 @@ class NewerNotes:
         of_first = {old: newer for old, newer in _by_older(pairs, likelihoods).items() if old < len(hits)}
         self._bring(notes, of_first)
         is_said = (values >= OUTDATED) | (stored >= OUTDATED_ANYWAY)
-        is_again = is_said | (values >= OUTDATED_AGAIN) | (stored >= OUTDATED_AGAIN_ANYWAY)
+        is_again = is_said | (stored >= OUTDATED_AGAIN)
         said, again = (
             _by_older(list(itertools.compress(pairs, them)), values[them]) for them in (is_said, is_again)
         )
