@@ -104,8 +104,7 @@ def newer_pairs(
         pairs += [(at, other) for other in newer if may_follow(notes[other], notes[at], branches)]
     for at in range(len(hits), len(notes)):  # a newer note may be outdated itself
         if notes[at].kind in KINDS:
-            others = range(len(notes))
-            pairs += [(at, other) for other in others if may_follow(notes[other], notes[at], branches)]
+            pairs += [(at, new) for new in range(len(notes)) if may_follow(notes[new], notes[at], branches)]
     return notes, pairs
 
 
