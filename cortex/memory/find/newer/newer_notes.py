@@ -235,12 +235,13 @@ class NewerNotes:
             likelihoods = np.maximum(values, stored * (LIKELY / SIMILAR_SHOWN))
         of_first = {old: newer for old, newer in _by_older(pairs, likelihoods).items() if old < len(hits)}
         self._bring(notes, of_first)
-        is_said = (values >= OUTDATED) | (stored >= OUTDATED_ANYWAY)
-        is_again = is_said | (stored >= OUTDATED_AGAIN)
-        said, again = (
-            _by_older(list(itertools.compress(pairs, them)), values[them]) for them in (is_said, is_again)
+        is_marked = (values >= OUTDATED) | (stored >= OUTDATED_ANYWAY)
+        is_continuing = is_marked | (stored >= OUTDATED_AGAIN)
+        marked, continuing = (
+            _by_older(list(itertools.compress(pairs, them)), values[them])
+            for them in (is_marked, is_continuing)
         )
-        self._say(notes, said, again)
+        self._say(notes, marked, continuing)
         self.replaced = self._replaced(notes, pairs, features)
 
     def _replaced(self, notes: Sequence[Note], pairs: Pairs, features: dict[str, Array]) -> Pairs:
@@ -275,20 +276,20 @@ class NewerNotes:
                 behind += 1
             self.notes[behind:behind] = brought
 
-    def _say(self, notes: Sequence[Note], said: NewerOf, again: NewerOf) -> None:
+    def _say(self, notes: Sequence[Note], marked: NewerOf, continuing: NewerOf) -> None:
         """Note of each row the newest note of its chain, and of the notes between, if one of the
-        two is among the first. A chain begins with the likeliest note of `said`, and goes on with
-        those of `said`, else of `again` if they may be newer than its begin, too.
+        two is among the first. A chain begins with the likeliest note of `marked`, and goes on with
+        those of `marked`, else of `continuing` if they may be newer than its begin, too.
         """
         numbers = [note.number for note in self.notes]
         shown = {at for at, note in enumerate(notes) if note.number in numbers}
         newest, between = dict[int, int](), dict[int, int]()
-        for old in filter(shown.__contains__, said):
-            of_old, newer, chain = {at for _, at in again.get(old, ())}, said[old], [old]
+        for old in filter(shown.__contains__, marked):
+            of_old, newer, chain = {at for _, at in continuing.get(old, ())}, marked[old], [old]
             while candidates := [pair for pair in newer if pair[1] in shown]:
                 at = max(candidates)[1]
                 chain.append(at)
-                newer = said.get(at) or [pair for pair in again.get(at, ()) if pair[1] in of_old]
+                newer = marked.get(at) or [pair for pair in continuing.get(at, ()) if pair[1] in of_old]
             older, *others = (notes[at].number for at in chain)
             if others and {older, others[-1]}.intersection(numbers[:LOOKED_AT]):
                 last = newest[older] = others.pop()
