@@ -24,6 +24,9 @@ from ipc.messages import MemoryAnswer, MemoryCall
 WORKER = "memory"
 #: seconds between two attempts while the worker is being started
 RETRY_S = 0.05
+#: seconds after which a call gives up a worker that is still starting, beyond its own deadline: on
+#: a busy machine a start takes half a minute, and clients wait for 60 s
+START_S = 45.0
 
 #: the error when no reply came
 AWAY = (
@@ -62,15 +65,22 @@ class Caller:
     code_alone: bool = False
 
 
+async def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryContext:
-    """The access, deadline and caller of one memory call; `until` (monotonic) ends it."""
+    """The access, deadline and caller of one memory call; `until` (monotonic) ends it, or START_S
+    after its begin while `is_starting` returns that the worker is alive and not ready yet.
+    """
 
     reach: Reach
     until: float
     caller: Callable[[], Caller] = Caller
     near: Near | None = None
     glance_s: float = GLANCE_S
+    is_starting: Callable[[], Awaitable[bool]] = _never
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return a running set's answer within `glance_s`, None without. Starts no set."""
@@ -102,18 +112,23 @@ class MemoryContext:
         error names the operation id to send it again with.
         """
         message = self._message(operation, arguments, operation_id, writes=writes)
-        sent = False
+        sent, until, latest = False, self.until, time.monotonic() + START_S
         while True:
             try:
-                client = await self.reach(self.until)
+                client = await self.reach(until)
             except Unavailable as error:
-                raise _timeout_error(message, str(error), sent=sent) from error
+                if until >= latest or not await self.is_starting():
+                    raise _timeout_error(message, str(error), sent=sent) from error
+                until = latest
+                continue
             try:
-                reply = await client.ask(WORKER, message, max(0.0, self.until - time.monotonic()))
+                reply = await client.ask(WORKER, message, max(0.0, until - time.monotonic()))
             except Silent as error:
                 sent |= error.sent
                 if time.monotonic() + RETRY_S >= self.until:
-                    raise _timeout_error(message, AWAY, sent=sent) from error
+                    if time.monotonic() + RETRY_S >= latest or not await self.is_starting():
+                        raise _timeout_error(message, AWAY, sent=sent) from error
+                    until = latest
                 await asyncio.sleep(RETRY_S)
                 continue
             if not isinstance(reply, MemoryAnswer):
@@ -143,7 +158,7 @@ def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> StillStartin
             f"The memory did not answer in time: outcome unknown, operation {message.operation_id}. Ask again "
             "with this operation_id: what was done is not done twice."
         )
-    return StillStarting(why)
+    return StillStarting(f"{why} Nothing was written." if message.writes else why)
 
 
 def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:

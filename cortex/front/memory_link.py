@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from cortex.ask.memory import GLANCE_S, WORKER, Caller, MemoryContext
+from cortex.ask.memory import GLANCE_S, START_S, WORKER, Caller, MemoryContext
 from cortex.processes import attach
 from cortex.settings.data import DataFolder
 from cortex.system import files
@@ -49,7 +49,22 @@ class MemoryLink:
 
     def context(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
         """Return the context until `until` (monotonic); its first operation calls `caller`."""
-        return MemoryContext(self.reach, until, caller, self, self._glance_s)
+        return MemoryContext(self.reach, until, caller, self, self._glance_s, self.is_starting)
+
+    async def is_starting(self) -> bool:
+        """Whether the set is being started, or its worker was a short time ago and is alive."""
+        if self._attaching is None or not self._attaching.done():
+            return self._attaching is not None  # attaching has a deadline of its own
+        if self._attaching.exception() or self._attaching.result().problem:
+            return False
+        status = await asyncio.to_thread(attach.set_status, self._find())
+        return any(
+            process["name"] == WORKER
+            and process["state"] in {"waiting", "running"}
+            and not process["restarts"]
+            and process["uptime_s"] < START_S
+            for process in status["processes"]
+        )
 
     def client(self) -> Client | None:
         """Return the client of a set that already runs; None without one, or if it was silent in

@@ -77,6 +77,7 @@ def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
         "body": "" if note.body.strip() == note.title.strip() else visible_text(note.body),
         "score": round(hit.score, 3),
         "created_at": format_moment(note.created_at),
+        **({"occurred_at": format_moment(note.occurred_at)} if note.occurred_at else {}),
         "trust": note.source.trust,
     }
     if note.files:

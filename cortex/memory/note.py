@@ -135,6 +135,11 @@ class Note:
         return self.occurred_at or self.created_at
 
     @property
+    def known_at(self) -> int:
+        """The moment from which on `as_of` finds it: when it was stored, or happened before."""
+        return min(self.happened_at, self.created_at)
+
+    @property
     def branch(self) -> str:
         """The branch on which it was made; "" without git, detached, or unknown."""
         branch = self.metadata.get(BRANCH)

@@ -39,8 +39,9 @@ from cortex.system.loaded_code import RESTART, code_of_process, full_version
 from cortex.system.process import re_exec, sockets
 from ipc.locks import holder_of
 
-#: seconds that a set may take to answer after its start, with the end of a stopping set before it
-ATTACH_S = 15.0
+#: seconds that a set may take to answer after its start, with the end of a stopping set before it,
+#: on a busy machine
+ATTACH_S = 45.0
 #: seconds to wait for the end of a set of another version or configuration, which ends once a front
 #: waits and none uses it: so the first question after an upgrade is answered
 TAKE_OVER_S = 5.0

@@ -31,11 +31,18 @@ class Worker:
         return MemoryAnswer({"id": "1"})
 
 
-def call(worker, operation="store", arguments=None, *, seconds=LONG_S, writes=True, **options):
+def call(worker, operation="store", arguments=None, *, seconds=LONG_S, writes=True, starts=(), **options):
+    """`starts`: whether the worker is starting, at each look; in the end it is not."""
+    looks = list(starts)
+
     async def reach(_until):
         return worker
 
-    context = MemoryContext(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
+    async def is_starting():
+        return bool(looks) and looks.pop(0)
+
+    caller = Caller("here", "claude", "s1")
+    context = MemoryContext(reach, time.monotonic() + seconds, lambda: caller, is_starting=is_starting)
     return asyncio.run(context.call(operation, arguments or {}, writes=writes, **options))
 
 
@@ -75,6 +82,19 @@ def test_an_unsent_write_and_a_question_report_only_the_error():
         worker = Worker(*[bool(options)] * 1000)
         with pytest.raises(Unavailable, match=r"^The memory's worker does not answer: .*ask again"):
             call(worker, seconds=SHORT_S, **options)
+
+
+def test_a_worker_that_is_starting_is_waited_for_beyond_the_deadline():
+    worker = Worker(False, False, True)
+    assert call(worker, seconds=0.0, starts=[True] * 3) == {"id": "1"}
+    assert len({message.operation_id for message in worker.messages}) == 1
+
+
+def test_a_worker_that_dies_while_it_starts_is_waited_for_no_longer_and_the_error_says_what_was_lost():
+    worker = Worker(*[False] * 1000)
+    with pytest.raises(Unavailable, match=r"ask again.* Nothing was written\.$"):
+        call(worker, seconds=0.0, starts=[True] * 3)
+    assert len(worker.messages) == 4
 
 
 def test_a_refused_call_is_not_sent_again():

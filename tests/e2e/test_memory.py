@@ -17,6 +17,8 @@ import uuid
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from cortex.ask.memory import Caller
+from cortex.front.memory_link import MemoryLink
 from cortex.memory import Cortex
 from cortex.memory.store.database import LOCK, Database
 from cortex.processes import attach
@@ -30,7 +32,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture(scope="module")
 def new(tmp_path_factory):
-    """A new data folder, made once: the migration of a new one takes a process."""
+    """A new data folder, made once."""
     folder = tmp_path_factory.mktemp("new")
     Database(folder).close()
     (folder / LOCK).unlink()
@@ -53,6 +55,18 @@ def data(new, tmp_path, monkeypatch):
         for process in processes_of(folder):
             process.kill()
         shutil.rmtree(short)
+
+
+def test_the_first_call_waits_beyond_its_deadline_for_a_set_that_is_starting(data):
+    async def store():
+        link = MemoryLink(load_data)
+        try:
+            context = link.context(time.monotonic(), Caller)
+            return await context.call("store", {"title": "The port is 8080"}, writes=True)
+        finally:
+            await link.close()
+
+    assert asyncio.run(store())["number"] == 1
 
 
 def member():

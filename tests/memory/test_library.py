@@ -4,9 +4,16 @@ import shutil
 
 import pytest
 
+<<<<<<< HEAD
 from cortex.memory.find.read_notes import CHARS_MAX, NOTES_MAX, ReadNotes
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Note, Source
+=======
+from cortex.front.text import render
+from cortex.front.tools.memory.fence import fence_rows
+from cortex.memory.library import Library
+from cortex.memory.note import Source
+>>>>>>> fixm
 from cortex.system.errors import BadRequest, NotFound
 
 NOTES = (
@@ -249,3 +256,24 @@ def test_speaker_time_and_the_question_before_decide_within_an_exchange(memory):
     memory.import_records(records)
     assert titles(memory.recall("When did Ada make bowls at the pottery class?"))[0] == lines[1]
     assert titles(memory.recall("What did Ben never make?"))[0] == lines[2]
+
+
+def test_an_event_that_is_noted_later_is_read_and_asked_by_its_own_moment(memory):
+    memory.store("Parcel events go through RabbitMQ", occurred_at="2025-03-10")
+    old = memory.store("Errors are reported to Sentry", "Sampled.", occurred_at="2025-03-10")
+    new = memory.store("Errors are reported to GlitchTip", occurred_at="2025-06-20", supersedes=[old["id"]])
+    memory.edit(old["id"], body="Sampled by half.")
+    question = "Where are errors reported?"
+    assert memory.recall(question, as_of="2025-03-01") == []
+    [then] = memory.recall(question, as_of="2025-05-01")
+    assert (then["number"], then["body"], then["occurred_at"][:7]) == (old["number"], "Sampled.", "2025-03")
+    assert memory.recall(question, as_of="2025-07-01")[0]["number"] == new["number"]
+    rows = memory.recall(question)
+    assert "2025-06-20" in render("cortex_recall", {"results": fence_rows(rows)}).splitlines()[0]
+
+
+def test_a_note_about_a_later_moment_is_known_from_its_storing_on(memory):
+    memory.store("The harbour is dredged", occurred_at="2999-01-01")
+    assert titles(memory.recall("When is the harbour dredged?", as_of="2998-01-01")) == [
+        "The harbour is dredged"
+    ]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.front.text import render
 from cortex.memory.find.newer import newer_notes
 from cortex.memory.find.newer.newer_notes import read_waiting
 from cortex.memory.find.newer.replacement_model import MODEL_DIR, REPLACES, ReplacementModel
@@ -228,6 +229,42 @@ def test_the_newest_of_a_chain_comes_first(tmp_path):
             library.store(title)
         rows = library.recall("Where do the nightly backups go?")
         assert [row["number"] for row in rows][:3] == [5, 4, 3]
+
+
+CHAIN = (
+    "Sprint reviews are on Wednesdays at 14:00",
+    "The review was moved to Fridays at 10:00",
+    "No more Friday reviews, we meet on Mondays at 15:00",
+)
+
+
+def test_the_newest_of_a_chain_is_named_for_each_earlier_note(data):
+    with open_small(data) as library:
+        first, second, third = (library.store(title)["number"] for title in CHAIN)
+        for question in ("When is the sprint review?", "what time do we show the results of a sprint"):
+            rows = library.recall(question)
+            marks = {older: row["number"] for row in rows for older in row.get("may_disagree", ())}
+            assert {number: marks.get(number) for number in (first, second)} == {first: third, second: third}
+
+
+def test_a_store_names_all_notes_of_a_chain_and_gives_the_call_for_likely_ones_alone(data):
+    with open_small(data) as library:
+        first, second, third = (library.store(title) for title in CHAIN)
+        likely = [row["number"] for row in third["similar"] if row.get("likely")]
+        assert sorted(likely) == [first["number"], second["number"]]
+        call = '{{"id": "{}", "supersedes": ["{}", "{}"]}}'.format(third["number"], *likely)
+        assert f"Replaces {likely[0]} and {likely[1]}? {call}" in render("cortex_store", third)
+
+
+def test_a_store_asks_about_a_similar_note_that_it_hardly_replaces(data):
+    with open_small(data) as library:
+        library.store("The sorter stops after 20 jams")
+        other = library.store("The sorter for letters stops after 5 jams")
+        assert other["similar"]
+        assert not any(row.get("likely") for row in other["similar"])
+        text = render("cortex_store", other)
+        assert "If it replaces one:" in text
+        assert '"supersedes": ["' not in text
 
 
 def test_notes_wait_again_when_one_that_was_read_with_them_changes(data):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from cortex.memory.migrations.__main__ import bring_to_current_tables
+from cortex.memory.migrations.current_tables import bring_to_current_tables
 from cortex.memory.note import Note
 from cortex.memory.store.database import NAME, VERSION
 from cortex.memory.store.driver import PLAIN
@@ -27,7 +27,7 @@ WRITER = """
 import sys
 from itertools import pairwise
 from pathlib import Path
-from cortex.memory.migrations.__main__ import bring_to_current_tables
+from cortex.memory.migrations.current_tables import bring_to_current_tables
 from cortex.memory.note import Note
 from cortex.memory.store.note_store import Store
 store = Store(Path(sys.argv[1]))

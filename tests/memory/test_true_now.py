@@ -48,7 +48,10 @@ def test_a_new_note_is_answered_with_the_nearest_that_it_may_replace(library):
     old = library.store("We use Postgres for the parcel store")
     answer = library.store("We moved the parcel store from Postgres to MySQL")
     [row] = [row for row in answer["similar"] if row["number"] == old["number"]]
-    assert (row["title"], set(row)) == ("We use Postgres for the parcel store", {"number", "title", "age"})
+    assert (row["title"], set(row)) == (
+        "We use Postgres for the parcel store",
+        {"number", "title", "age", "likely"},
+    )
     assert len(answer["similar"]) <= 3
     assert titles(library.recall("which database has the parcel store"))  # nothing was closed
     assert library.node(old["number"])["state"] == "active"

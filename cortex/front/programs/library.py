@@ -97,7 +97,8 @@ class Cortex:
         if self._closed:
             raise Unavailable("This memory was closed; open it again.")
         until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
-        context = MemoryContext(self._reach, until, lambda: self._caller)
+        is_starting = self._memory_link.is_starting
+        context = MemoryContext(self._reach, until, lambda: self._caller, is_starting=is_starting)
         request = context.call(operation, arguments, operation_id=operation_id, writes=writes)
         return self._thread.submit(request).result()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cortex.front.text.lines import FAINT, Answer, Page, flat
 from cortex.front.text.notes import draw_row, note_newer
 from cortex.front.text.parts import Drawer
@@ -56,7 +58,7 @@ def draw_written(page: Page, answer: Answer) -> None:
         page.note(f"Replaced: {row['number']}  {unmarked(row['title'])}. {_reopen(page, row['number'])}")
     if similar := answer.get("similar"):
         titles = "; ".join(f"{row['number']}  {unmarked(row['title'])} ({row['age']})" for row in similar)
-        page.note(f"Similar: {titles}. {_replace(page, answer['number'], similar[0]['number'])}")
+        page.note(f"Similar: {titles}. {_replace(page, answer['number'], similar)}")
     if removed := answer.get("removed"):
         page.note(f"Taken out before it was stored: {', '.join(removed)}.")
     page.note(*(f"hint: {warning}" for warning in answer.get("warnings", ())))
@@ -69,11 +71,17 @@ def _reopen(page: Page, number: int) -> str:
     return f'Wrong? {{"id": "{number}", "state": "active"}}'
 
 
-def _replace(page: Page, number: int, old: int) -> str:
-    """Name the call that marks an older note as replaced."""
+def _replace(page: Page, number: int, similar: Sequence[Answer]) -> str:
+    """Name the call that marks the older notes as replaced that a note likely replaces; without
+    one, its form: an agent makes each call that it is shown.
+    """
+    olds = [str(row["number"]) for row in similar if row.get("likely")]
+    question = f"Replaces {' and '.join(olds)}?" if olds else "If it replaces one:"
     if page.for_person:
-        return f"Replaces one? `cortex memory store --id {number} --supersedes {old}`"
-    return f'Replaces one? {{"id": "{number}", "supersedes": ["{old}"]}}'
+        names = " ".join(f"--supersedes {old}" for old in olds or ["NUMBER"])
+        return f"{question} `cortex memory store --id {number} {names}`"
+    names = ", ".join(f'"{old}"' for old in olds) or "NUMBER"
+    return f'{question} {{"id": "{number}", "supersedes": [{names}]}}'
 
 
 #: found notes, an answer of a write, and observations

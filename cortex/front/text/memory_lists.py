@@ -21,8 +21,10 @@ def draw_node(page: Page, answer: Answer) -> None:
     details += [answer["state"]] if answer["state"] != "active" else []
     page.add(("    " + "  ".join(details), FAINT))
     by = f" by {answer['source_agent']}" if answer.get("source_agent") else ""
-    age = say_ago(answer["created_at"], time.time())
-    page.add((f"    noted {age}{by} ({answer['trust']}), {answer['id']}", FAINT))
+    now = time.time()
+    happened = f"happened {say_ago(answer['occurred_at'], now)}, " if answer.get("occurred_at") else ""
+    age = say_ago(answer["created_at"], now)
+    page.add((f"    {happened}noted {age}{by} ({answer['trust']}), {answer['id']}", FAINT))
     for line in answer["body"].splitlines() if answer["body"].strip() != answer["title"] else ():
         page.add(f"    {line}")
     for fact in answer["facts"]:

@@ -28,7 +28,7 @@ _SPANS = (
 #: keys of a note that its head, its body or nothing shows
 _DRAWN = frozenset(
     "id number uuid kind type obs_type title body content narrative score similarity created_at created_at_epoch "
-    "at trust state metadata scope project explain depth importance may_disagree".split()
+    "occurred_at at trust state metadata scope project explain depth importance may_disagree".split()
 )
 
 
@@ -66,12 +66,18 @@ def draw_row(page: Page, row: Answer, margin: str = "") -> None:
 
 def note_newer(page: Page, rows: Collection[Answer]) -> None:
     """Say which of the notes of an answer another one of it may outdate, or does."""
-    days = {row["number"]: _when(row["created_at"]) for row in rows if "number" in row}
+    days = {row["number"]: _when(moment_of(row)) for row in rows if "number" in row}
     for row in rows:
         for older in row.get("may_disagree", ()):
             page.note(f"{older} may be outdated: {row['number']} is newer, of {days[row['number']]}.")
         if (newer := row.get("newer")) in days:
             page.note(f"{row['number']} is outdated: {newer} is newer, of {days[newer]}.")
+
+
+def moment_of(row: Answer) -> str:
+    """The ISO 8601 moment of a row: when the note happened, else was stored; "" without."""
+    moment: str = row.get("at") or row.get("occurred_at") or row.get("created_at") or ""
+    return moment
 
 
 def _when(moment: str) -> str:
@@ -86,7 +92,7 @@ def _details(page: Page, row: Answer) -> list[str]:
     metadata = row.get("metadata") or {}
     kind = row.get("obs_type") or row.get("kind") or metadata.get("obs_type") or row.get("type", "")
     details = [kind]
-    if moment := row.get("at") or row.get("created_at"):
+    if moment := moment_of(row):
         details.append(say_ago(moment, time.time()) if page.for_person else _when(moment))
     if row.get("trust") and not page.for_person:
         details.append(f"trust {row['trust']}")

@@ -57,7 +57,7 @@ class Outline(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Selection:
     """A filter of notes. Empty fields select everything. `project` selects its notes and the global
-    ones, `as_of` the notes that existed at that moment, `among` only these numbers.
+    ones, `as_of` the notes known at that moment (`Note.known_at`), `among` only these numbers.
     """
 
     project: str = ""
@@ -80,7 +80,7 @@ class Selection:
             and (not self.labels or not set(self.labels).isdisjoint(note.labels))
             and (not self.since or note.happened_at >= self.since)
             and (not self.until or note.happened_at <= self.until)
-            and (not self.as_of or note.created_at <= self.as_of)
+            and (not self.as_of or note.known_at <= self.as_of)
             and (self.among is None or note.number in self.among)
         )
 
@@ -277,7 +277,7 @@ class Catalog:
         if selection.until:
             mask &= columns["happened"] <= selection.until
         if selection.as_of:
-            mask &= columns["created"] <= selection.as_of
+            mask &= np.minimum(columns["created"], columns["happened"]) <= selection.as_of
         if selection.labels:
             matching = np.zeros(len(mask), bool)
             matching[[at for label in selection.labels for at in self._labelled.get(label, ())]] = True

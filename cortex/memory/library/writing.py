@@ -72,7 +72,7 @@ class Writing(View):
         notes that it supersedes are no longer true: searches find them only with `as_of` or
         `include`. A note of the same `topic` and scope is its older version and superseded, too.
         "closed": [{"number", "title"}] of superseded notes; "similar": [{"number", "title", "age"}]
-        of notes that it may replace, at most three.
+        of notes that it may replace, at most three, with "likely" where it likely does.
 
         It is on the disk when this returns. Raises BadRequest, TooLarge and NotFound.
         """
@@ -135,21 +135,22 @@ class Writing(View):
         return {"closed": rows} if rows else {}
 
     def _similar(self, written: Written, note: Note) -> list[dict[str, Any]]:
-        """Rows of notes that a new one may replace: of its topic, or the likeliest in its scope."""
-        memory = self.memory
-        others = {other.number: other for other in memory.store.notes_by_number(written.same_topic)}
+        """Rows of notes that a new one may replace: the likeliest in its scope, or of its topic."""
+        memory, replaced, others = self.memory, list[Note](), list[Note]()
         if note.kind in TELLING and not written.merged:
             with memory.store.database.moment():
                 for stored in memory.store.notes_by_number([written.number]):
-                    for other in replaceable(memory, stored, Selection(project=self.project)):
-                        others.setdefault(other.number, other)
+                    replaced, others = replaceable(memory, stored, Selection(project=self.project))
+        of_topic = memory.store.notes_by_number(written.same_topic)
+        rows = {other.number: other for other in (*replaced, *of_topic, *others)}
         return [
             {
                 "number": other.number,
                 "title": visible_text(other.title),
-                "age": format_age(other.created_at, memory.now()),
+                "age": format_age(other.happened_at, memory.now()),
+                **({"likely": True} if other in replaced else {}),
             }
-            for other in list(others.values())[:SIMILAR_MAX]
+            for other in list(rows.values())[:SIMILAR_MAX]
         ]
 
     def _differ(self, stored: Note, incoming: Note) -> bool:

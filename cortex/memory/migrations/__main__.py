@@ -8,42 +8,11 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, inspect, text
-from sqlalchemy.schema import CreateColumn
+from sqlalchemy import Connection
 
+from cortex.memory.migrations.current_tables import bring_to_current_tables
 from cortex.memory.store.driver import Driver
-from cortex.memory.store.tables import METADATA, VERSION
 from cortex.memory.team.postgresql import Server, open_for_migration
-
-
-def bring_to_current_tables(connection: Connection) -> None:
-    """Create what the store lacks, and write its version, in one transaction. Raises what the
-    database raises; then nothing was changed.
-    """
-    with connection.begin():
-        METADATA.create_all(connection)  # tables that are there stay as they are
-        for table in METADATA.sorted_tables:
-            _add_columns(connection, table)
-            for index in table.indexes:
-                index.create(connection, checkfirst=True)
-        for statement in (
-            "CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)",
-            # that of a newer Cortex stays: it may have migrated the team's store a moment ago
-            "DELETE FROM alembic_version WHERE version_num < :version",
-            "INSERT INTO alembic_version SELECT :version WHERE NOT EXISTS (SELECT 1 FROM alembic_version)",
-        ):
-            connection.execute(text(statement), {"version": VERSION})
-
-
-def _add_columns(connection: Connection, table: Table) -> None:
-    """Older rows get the default of the server."""
-    stored = {column["name"] for column in inspect(connection).get_columns(table.name)}
-    name = connection.dialect.identifier_preparer.format_table(table)
-    for column in table.columns:
-        if column.name not in stored:
-            definition = CreateColumn(column).compile(dialect=connection.dialect)
-            connection.exec_driver_sql(f"ALTER TABLE {name} ADD COLUMN {definition}")
-
 
 if __name__ == "__main__":
     stdin_text = sys.stdin.read().strip()

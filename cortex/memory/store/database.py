@@ -18,6 +18,7 @@ from sqlalchemy import CompoundSelect, Connection, Dialect, Select, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cortex.memory.migrations import bring_up_to_date
+from cortex.memory.migrations.current_tables import bring_to_current_tables
 from cortex.memory.store import copies
 from cortex.memory.store.driver import PLAIN, READS, Driver
 from cortex.memory.store.folder_sealing import apply_sealing
@@ -213,7 +214,14 @@ class Database:
         version = self._version()
         if version == VERSION:
             return
-        if version and version < VERSION:
+        if not version:  # a process for it would take a third of the time of the first start
+            try:
+                with self._engine.connect() as connection:
+                    bring_to_current_tables(connection)
+            except DatabaseError as error:
+                raise Unavailable(f"The memory in {self.label} cannot be made: {error.orig}.") from error
+            return
+        if version < VERSION:
             self.back_up()
         self._engine.dispose()
         key = self.driver.key.hex()

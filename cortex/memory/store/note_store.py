@@ -412,11 +412,13 @@ class Store:
             return [(row.until, row.held) for row in connection.execute(query)]
 
     def past_notes(self, moment: int) -> list[Note]:
-        """The notes that existed at the moment and read otherwise now, as they were then. Raises
-        TooLarge for more than THEN_MAX.
+        """The notes known at the moment (`Note.known_at`) that read otherwise now, as they were
+        then. Raises TooLarge for more than THEN_MAX.
         """
         first = select(func.min(REVISION.c.number)).where(REVISION.c.until > moment).group_by(REVISION.c.note)
-        ended = and_(NOTE.c.state == "superseded", NOTE.c.valid_until > moment, NOTE.c.created_at <= moment)
+        had_happened = and_(NOTE.c.occurred_at > 0, NOTE.c.occurred_at <= moment)
+        is_known = or_(NOTE.c.created_at <= moment, had_happened)
+        ended = and_(NOTE.c.state == "superseded", NOTE.c.valid_until > moment, is_known)
         with self.database.read() as connection:
             query = select(REVISION.c.held).where(REVISION.c.number.in_(first)).limit(THEN_MAX + 1)
             earlier = [note_of_revision(revision) for revision in connection.execute(query).scalars()]
@@ -426,7 +428,7 @@ class Store:
             raise TooLarge(f"More than {THEN_MAX} notes were changed since then; pass a later moment.")
         revised = {note.number for note in earlier}
         later = [replace(note, state="active") for note in closed if note.number not in revised]
-        return [note for note in earlier if note.created_at <= moment] + later
+        return [note for note in earlier if note.known_at <= moment] + later
 
     def count(self, project: str = "") -> dict[str, Any]:
         """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments, "bytes"}."""

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from cortex.front.http.page.frame import Action, View, Visit, form_address, number_in, text_of
-from cortex.front.text.notes import OPERATION_WORDS
+from cortex.front.text.notes import OPERATION_WORDS, moment_of
 from cortex.front.tools.memory.fence import unfenced
 from cortex.system.errors import BadRequest, CortexError, NotFound
 
@@ -103,7 +103,7 @@ def _pages_beside(answer: Fields, offset: int, limit: int) -> Fields:
 def _note_row(row: Mapping[str, Any]) -> Fields:
     body = unfenced(row.get("body") or "")
     defaults = {"state": "", "flagged": "", "score": None}
-    return defaults | dict(row) | {"body": body, "at": row.get("at") or row.get("created_at", "")}
+    return defaults | dict(row) | {"body": body, "at": moment_of(row)}
 
 
 async def _note(visit: Visit, number: str) -> Fields | None:

@@ -4,6 +4,7 @@ that a new one may replace.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -38,13 +39,20 @@ LIKELY, LIKELY_EACH, LIKELY_MAX = 0.01, 2, 3
 #: is shown in an answer of fewer hits than LOOKED_AT, which has room: people try a memory within a
 #: minute, and the days between two notes count for a question
 SIMILAR, SIMILAR_SHOWN = 0.03, 0.05
-#: likelihood from which on the answer says that a note may be outdated
-OUTDATED = 0.1
+#: likelihood from which on that answer has the call that replaces it
+REPLACEABLE = 0.75
+#: likelihood from which on the answer says that a note may be outdated, and one that says so
+#: whatever the question is
+OUTDATED, OUTDATED_ANYWAY = 0.1, 0.8
+#: the same for what became of that newer note, by a third one that may replace the older one, too
+OUTDATED_AGAIN = 0.2
 #: likelihood, and log-odds of the replacement model, from which on the newer note precedes the
 #: first hit
 REPLACED, REPLACED_ODDS = 0.35, 0.1
 
 Pairs = list[tuple[int, int]]
+#: {index of an older note: likelihood and index of its newer notes}
+NewerOf = dict[int, list[tuple[float, int]]]
 
 
 class Indexes(Protocol):
@@ -68,7 +76,7 @@ def newer_pairs(
     past_notes: Collection[int] = (),
 ) -> tuple[list[Note], Pairs]:
     """The hits, and newer notes of the mask that may be about the same as one of the first; and
-    pairs of indices, an older hit of a kind that can be outdated and a newer note.
+    pairs of indices, an older one of a kind that can be outdated and a newer note.
     """
     notes, happened = list(hits), memory.catalog["happened"]
     olds = [at for at, note in enumerate(hits) if note.kind in KINDS]
@@ -97,19 +105,41 @@ def newer_pairs(
         others = [places[number] for number in by_hit.get(at, ()) if number in places]
         newer = dict.fromkeys([*range(len(hits)), *others])
         pairs += [(at, other) for other in newer if may_follow(notes[other], notes[at], branches)]
+    for at in range(len(hits), len(notes)):  # a newer note may be outdated itself
+        if notes[at].kind in KINDS:
+            pairs += [(at, new) for new in range(len(notes)) if may_follow(notes[new], notes[at], branches)]
     return notes, pairs
 
 
-def replaceable(memory: Indexes, note: Note, selection: Selection) -> list[Note]:
-    """The notes of the selection that a new note may replace, the likeliest first. The replacement
-    model reads the likeliest by words and meaning, and the others in the background; what it says
-    is kept for answers.
+def replaceable(memory: Indexes, note: Note, selection: Selection) -> tuple[list[Note], list[Note]]:
+    """The notes of the selection that a new note likely replaces, with those that they likely
+    replaced; and the others that it may replace; the likeliest first. The replacement model reads
+    the likeliest by words and meaning, and the others in the background; what it says is kept for
+    answers.
     """
     notes, pairs, features = stored_features(memory, note, selection, AT_ONCE)
     if not pairs:
-        return []
+        return [], []
     best = sorted(zip(likely(features).tolist(), (old for old, _ in pairs), strict=True), reverse=True)
-    return [notes[old] for value, old in best if value >= SIMILAR]
+    replaced = [notes[old] for value, old in best if value >= REPLACEABLE]
+    for newer in replaced:  # grows: a chain of which nobody marked the earlier notes
+        replaced += [older for older in _replaced_by(memory, newer, selection) if older not in replaced]
+    return replaced, [notes[old] for value, old in best if value >= SIMILAR and notes[old] not in replaced]
+
+
+def _replaced_by(memory: Indexes, newer: Note, selection: Selection) -> list[Note]:
+    """The notes of the selection that a stored note likely replaced, as was read."""
+    mask = memory.catalog.mask(selection)
+    numbers = [number for number in memory.replacements.older_than(newer.number) if mask[number]]
+    notes = [newer, *(note for note in memory.store.notes_by_number(numbers) if note.scope == newer.scope)]
+    pairs = [(at, 0) for at in range(1, len(notes)) if may_follow(newer, notes[at], ())]
+    if not pairs:
+        return []
+    read = [memory.replacements.likelihood(notes[old], newer) for old, _ in pairs]
+    values = likely(measure(memory, notes, pairs) | {"read": log_odds(np.array(read))})
+    return [
+        notes[old] for (old, _), value in zip(pairs, values.tolist(), strict=True) if value >= REPLACEABLE
+    ]
 
 
 def stored_features(
@@ -202,13 +232,19 @@ class NewerNotes:
         if not pairs:
             return
         features = measure(memory, notes, pairs, question)
-        values = likely(features)
+        values, stored = likely(features), likely({name: features[name] for name in STORED})
         likelihoods = values
         if len(hits) < LOOKED_AT:
-            similar = likely({name: features[name] for name in STORED})
-            likelihoods = np.maximum(values, similar * (LIKELY / SIMILAR_SHOWN))
-        self._bring(notes, _by_older(pairs, likelihoods))
-        self._say(notes, _by_older(pairs, values))
+            likelihoods = np.maximum(values, stored * (LIKELY / SIMILAR_SHOWN))
+        of_first = {old: newer for old, newer in _by_older(pairs, likelihoods).items() if old < len(hits)}
+        self._bring(notes, of_first)
+        is_marked = (values >= OUTDATED) | (stored >= OUTDATED_ANYWAY)
+        is_continuing = is_marked | (stored >= OUTDATED_AGAIN)
+        marked, continuing = (
+            _by_older(list(itertools.compress(pairs, them)), values[them])
+            for them in (is_marked, is_continuing)
+        )
+        self._say(notes, marked, continuing)
         self.replaced = self._replaced(notes, pairs, features)
 
     def _replaced(self, notes: Sequence[Note], pairs: Pairs, features: dict[str, Array]) -> Pairs:
@@ -227,7 +263,7 @@ class NewerNotes:
         places = [self.notes.index(note) for note in (*notes[:1], *shown)]
         return [(places[new], places[old]) for new in range(len(places)) for old in range(new)]
 
-    def _bring(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
+    def _bring(self, notes: Sequence[Note], newer: NewerOf) -> None:
         """Put the likeliest newer notes of the first hits right behind them."""
         room = LIKELY_MAX
         for old in sorted(at for at in newer if at < LOOKED_AT):
@@ -243,20 +279,30 @@ class NewerNotes:
                 behind += 1
             self.notes[behind:behind] = brought
 
-    def _say(self, notes: Sequence[Note], newer: dict[int, list[tuple[float, int]]]) -> None:
-        """Note the likeliest newer note of each row, if one of the two is among the first."""
-        first = {note.number for note in self.notes[:LOOKED_AT]}
-        shown = {note.number for note in self.notes}
-        for old, candidates in newer.items():
-            value, new = max(candidates)
-            pair = notes[old].number, notes[new].number
-            if value >= OUTDATED and pair[1] in shown and first.intersection(pair):
-                self.outdated.setdefault(pair[1], []).append(pair[0])
+    def _say(self, notes: Sequence[Note], marked: NewerOf, continuing: NewerOf) -> None:
+        """Note of each row the newest note of its chain, and of the notes between, if one of the
+        two is among the first. A chain begins with the likeliest note of `marked`, and goes on with
+        those of `marked`, else of `continuing` if they may be newer than its begin, too.
+        """
+        numbers = [note.number for note in self.notes]
+        shown = {at for at, note in enumerate(notes) if note.number in numbers}
+        newest, between = dict[int, int](), dict[int, int]()
+        for old in filter(shown.__contains__, marked):
+            of_old, newer, chain = {at for _, at in continuing.get(old, ())}, marked[old], [old]
+            while candidates := [pair for pair in newer if pair[1] in shown]:
+                at = max(candidates)[1]
+                chain.append(at)
+                newer = marked.get(at) or [pair for pair in continuing.get(at, ()) if pair[1] in of_old]
+            older, *others = (notes[at].number for at in chain)
+            if others and {older, others[-1]}.intersection(numbers[:LOOKED_AT]):
+                last = newest[older] = others.pop()
+                between |= dict.fromkeys(others, last)
+        for older, last in (between | newest).items():
+            self.outdated.setdefault(last, []).append(older)
 
 
-def _by_older(pairs: Pairs, values: Array) -> dict[int, list[tuple[float, int]]]:
-    """{index of an older hit: likelihood and index of its newer notes}."""
-    newer: dict[int, list[tuple[float, int]]] = {}
+def _by_older(pairs: Pairs, values: Array) -> NewerOf:
+    newer: NewerOf = {}
     for (old, new), value in zip(pairs, values.tolist(), strict=True):
         newer.setdefault(old, []).append((value, new))
     return newer

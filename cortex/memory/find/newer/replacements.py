@@ -164,6 +164,10 @@ class Replacements:
         newers = self._newer.get(number, {})
         return sorted(newers, key=lambda newer: -newers[newer][-1])
 
+    def older_than(self, number: int) -> list[int]:
+        """The notes that a note may replace."""
+        return list(dict.fromkeys(self._older.get(number, ())))
+
     def likelihood(self, older: Note, newer: Note) -> float:
         """How likely the newer note replaces the older one; 0 if the model was not asked, or for
         other texts.
