@@ -4,16 +4,11 @@ import shutil
 
 import pytest
 
-<<<<<<< HEAD
+from cortex.front.text import render
+from cortex.front.tools.memory.fence import fence_rows
 from cortex.memory.find.read_notes import CHARS_MAX, NOTES_MAX, ReadNotes
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Note, Source
-=======
-from cortex.front.text import render
-from cortex.front.tools.memory.fence import fence_rows
-from cortex.memory.library import Library
-from cortex.memory.note import Source
->>>>>>> fixm
 from cortex.system.errors import BadRequest, NotFound
 
 NOTES = (
