@@ -5,6 +5,7 @@ pickle.
 import ast
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -193,6 +194,16 @@ def upward(order: tuple[tuple[str, ...], ...], module: str, others: Iterable[str
         ):
             violations.append(other)
     return violations
+
+
+#: modules of a folder that a reader can overlook
+MODULES_MAX = 15
+
+
+def test_no_folder_but_that_of_languages_holds_many_modules():
+    counts = Counter(path.parent for path in SOURCES if path.is_relative_to(ROOT / "cortex"))
+    many = {str(folder.relative_to(ROOT)): count for folder, count in counts.items() if count > MODULES_MAX}
+    assert not many.keys() - {"cortex/graph/languages"}, f"more than {MODULES_MAX} modules: {many}"
 
 
 def test_every_module_has_a_room():

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from cortex.graph.facts.expressions.links import BETWEEN
 from cortex.graph.facts.facts import (
     ACCESSOR,
     CONSTRUCTOR,
@@ -26,6 +25,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.grammars import Rules
+from cortex.graph.facts.links import BETWEEN
 from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
 from cortex.system import zstd
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS

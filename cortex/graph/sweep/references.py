@@ -27,7 +27,6 @@ from cortex.graph.facts.expressions.chains import (
     text_of,
     unwrap_node,
 )
-from cortex.graph.facts.expressions.links import module_of
 from cortex.graph.facts.expressions.operators import (
     OperatorReader,
     is_assigned,
@@ -37,6 +36,7 @@ from cortex.graph.facts.expressions.operators import (
 )
 from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.links import module_of
 from cortex.graph.facts.repairs.macros import macro_calls, macro_value
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
 from cortex.graph.sweep import definitions, script

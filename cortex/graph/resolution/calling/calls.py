@@ -13,9 +13,9 @@ import msgspec
 
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
 from cortex.graph.facts.expressions.chains import ROOT_MARK, split_chain
-from cortex.graph.facts.expressions.links import module_of
 from cortex.graph.facts.expressions.operators import CONVERSION
 from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
+from cortex.graph.facts.links import module_of
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets, plausible_methods
 from cortex.graph.resolution.edges import Edge, Edges

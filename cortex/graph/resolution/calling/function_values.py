@@ -11,7 +11,6 @@ import msgspec
 
 from cortex.graph.facts.expressions.arguments import NAME_MARK
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.expressions.links import MODULE
 from cortex.graph.facts.facts import (
     DEFAULT,
     MANY,
@@ -23,6 +22,7 @@ from cortex.graph.facts.facts import (
     PassedFunction,
     Reference,
 )
+from cortex.graph.facts.links import MODULE
 from cortex.graph.resolution.calling.properties import Properties
 from cortex.graph.resolution.calling.targets import Targets
 from cortex.graph.resolution.edges import Edge, Edges, Location

@@ -16,8 +16,8 @@ from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT as GIVEN_TO
 from cortex.graph.facts.expressions.blocks import BLOCK_MARKS
 from cortex.graph.facts.expressions.callback_types import CONTEXT_MARK
 from cortex.graph.facts.expressions.chains import POINTED, ROOT_MARK, narrowed_name, union_chains
-from cortex.graph.facts.expressions.links import module_of
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Definition, Import
+from cortex.graph.facts.links import module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.calling.common_names import DEREF
 from cortex.graph.resolution.calling.extensions import Extensions
