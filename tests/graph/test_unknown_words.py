@@ -106,13 +106,28 @@ def test_a_call_without_a_semicolon_stays_a_call() -> None:
         ),
         (
             "#define OPEN(x) \\\n  struct x { /* a */ \\\n  } /* b */\nint f();",
-            "#define OPEN(x) \\\n  struct x {         \\\n  }        \nint f();",
+            "#define OPEN(x) \\\n  struct x {         \\\n  } /* b */\nint f();",
         ),
     ],
 )
 def test_syntax_that_the_grammar_lacks_is_replaced(text: str, plain: str) -> None:
     assert read(text) == plain
     assert not has_errors(plain)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#if FAST\n#define DISK /* a */\n#endif",  # blanks alone would take the next line as a value
+        "#if FAST\n#define DISK(x) \\\n  /* a */\n#endif",
+        "#define DISK 1 /* a */ /* b\n ends here */",
+        "#define DISK(x) \\\n  x /* b\n ends here */",
+    ],
+)
+def test_comments_at_the_end_of_directives_stay(text: str) -> None:
+    text = f"{text}\nint f();\n#define LONG(x) \\\n  x"
+    assert read(text) == text
+    assert not has_errors(text)
 
 
 def test_a_file_without_errors_is_not_changed() -> None:
