@@ -55,6 +55,13 @@ def has_errors(text: str) -> bool:
         ),
         ("struct Disk {\n  ALIGNED char text[SIZE];\n};", "struct Disk {\n          char text[SIZE];\n};"),
         ("int f() const noexcept WORKAROUND;", "int f() const noexcept           ;"),
+        ("static void * A_CDECL load(int size) {}", "static void *         load(int size) {}"),
+        ("BOOL WINAPI load(int size);\nint b;", "BOOL        load(int size);\nint b;"),
+        ("MODE FAST load(MODE mode, int b);\nint b;", "MODE      load(MODE mode, int b);\nint b;"),
+        (  # each is a call, not an annotation of the one before
+            "HAS(disk)\nHAS(tape)\nOLD(page)\nint f();",
+            "HAS(0);  \nHAS(0);  \nOLD(0);  \nint f();",
+        ),
     ],
 )
 def test_a_word_in_capitals_is_blanked_if_an_error_goes_with_it(text: str, plain: str) -> None:
@@ -76,10 +83,16 @@ def test_a_word_in_capitals_is_blanked_if_an_error_goes_with_it(text: str, plain
         '"FAST x";\n// FAST int\nint y z;',
         "#define FAST int x y\nint y z;",
         "FILE *open();\nTYPE size();",
+        'const char *text = PART("a") PART("b");\nint b;',
     ],
 )
 def test_types_values_and_calls_stay(text: str) -> None:
     assert read(text) == text
+
+
+def test_a_function_pointer_of_a_convention_is_no_use_of_a_type() -> None:
+    text = "typedef void (A_CDECL *hook)(int size);\nvoid A_CDECL load(int size) {}"
+    assert read(text).endswith("\nvoid         load(int size) {}")
 
 
 def test_a_call_without_a_semicolon_stays_a_call() -> None:

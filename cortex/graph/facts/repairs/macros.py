@@ -304,8 +304,8 @@ def _open_space(match: re.Match[str]) -> str:
 
 
 def _blank_comments(directive: re.Match[str]) -> str:
-    """Return a directive of several lines without comments, but with the one that ends it: blanks in
-    the place of a value make the next line a value, and an open comment goes on behind it.
+    """Return a directive of several lines without comments, but with the one that ends it: blanks
+    in the place of a value make the next line a value, and an open comment goes on behind it.
     """
     text = directive[0]
     if "*/" not in text or "\\\n" not in text:

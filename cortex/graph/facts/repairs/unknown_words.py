@@ -26,8 +26,13 @@ STATEMENTS_MAX = 200
 ARGUMENTS_MAX, BEFORE_MAX = 400, 200
 
 _WORD = re.compile(r"(?<![\w.])[A-Z][A-Z0-9_]{2,}\b(?!\s*::)")
-#: such a word as a type or value
-_USED = re.compile(r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))")
+#: such a word as a type or value, not the one of `void (FAST *load)(int size)`; as the type of a
+#: parameter
+_USED = re.compile(
+    r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?!\s*\*\s*\w+\s*\)\s*\()"
+    r"(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))"
+)
+_PARAMETER = re.compile(r"[(,]\s*([A-Z][A-Z0-9_]{2,})\s+\w+(?=\s*[,)=\[])")
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+")
 _NO_NEWLINE = re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
@@ -41,6 +46,10 @@ _BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))\Z")
 _VALUE_BEFORE = re.compile(
     r"(?:[=.,(<!&|+\-*/%?]|::|\b(?:return|case|goto|new|delete|throw|sizeof|typename))\Z"
 )
+#: that between a pointer and a name, `void *FAST load(int size)`
+_POINTER, _NAMED = re.compile(r"[\w>*&]\s*[*&]\Z"), re.compile(r"\s+[A-Za-z_]\w*\s*\(")
+#: a calling convention, which stands behind a type, `BOOL WINAPI load()`
+_CONVENTION = re.compile(r"(?:CALL|CDECL|API)\Z")
 #: the end of a statement or its begin
 _STATEMENT = re.compile(r"(?:[;{}:]|\A)\Z")
 _CALL = re.compile(r"\w\s*\(")
@@ -62,6 +71,7 @@ class _Candidate(NamedTuple):
     start: int
     end: int
     text: str = ""
+    is_statement: bool = False
 
 
 class _Errors(NamedTuple):
@@ -113,6 +123,7 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
             known.difference_update(each.name for each in right)
             continue
         best, best_errors = other, others
+        rejected.difference_update(each for each in tried if each.is_statement)  # beside errors that went
         by_row = {row: [each for each in found if each.name not in known] for row, found in by_row.items()}
     return best
 
@@ -164,14 +175,15 @@ def _errors_of(root: Node) -> _Errors:
 def _candidates(code: str) -> dict[int, list[_Candidate]]:
     """Return the words that may be such macros by line, from 0, in the order of the text."""
     by_row: dict[int, list[_Candidate]] = {}
-    used = set(_USED.findall(code))
-    row = done = statements = 0
+    used = {*_USED.findall(code), *_PARAMETER.findall(code)}
+    row = done = statements = after = 0
     for match in _WORD.finditer(code):
-        candidate = _candidate(code, match) if match[0] not in used else None
+        candidate = _candidate(code, match, after) if match[0] not in used else None
         if candidate is not None:
             row += code.count("\n", done, match.start())
             done = match.start()
-            if candidate.text:
+            if candidate.is_statement:
+                after = candidate.end
                 statements += 1
                 if statements > STATEMENTS_MAX or is_in_class(code, done):
                     candidate = candidate._replace(text="")
@@ -179,13 +191,18 @@ def _candidates(code: str) -> dict[int, list[_Candidate]]:
     return by_row
 
 
-def _candidate(code: str, match: re.Match[str]) -> _Candidate | None:
-    """Return a word that may be such a macro, with its arguments."""
+def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None:
+    """Return a word that may be such a macro, with its arguments. `after` is the end of the last
+    one that is a statement, 0 for none.
+    """
     start, end = match.span()
     before = code[max(0, start - BEFORE_MAX) : start].rstrip()
-    if _VALUE_BEFORE.search(before):
+    if _VALUE_BEFORE.search(before) and not (_POINTER.search(before) and _NAMED.match(code, end)):
         return None
-    is_behind = _BEHIND.search(before) is not None
+    goes_on = not code[after:start].strip() if after else False
+    if not goes_on and before[-1:] == ")" and before[: before.rfind("(")].rstrip().endswith(match[0]):
+        return None  # parts of a text, `PART("a") PART("b")`
+    is_behind = not goes_on and _BEHIND.search(before) is not None
     arguments = _ARGUMENTS_OPEN.match(code, end)
     if arguments is not None:
         end = _closing(code, arguments.end() - 1) + 1
@@ -194,14 +211,17 @@ def _candidate(code: str, match: re.Match[str]) -> _Candidate | None:
     declares = _DECLARES.match(code, end) is not None
     if is_behind and (declares or _ENDS.match(code, end) or (arguments is None and _CLOSES.match(code, end))):
         return _Candidate(match[0], start, end)
-    is_statement = _STATEMENT.search(before) is not None and _LINE_END.match(code, end) is not None
+    is_statement = (goes_on or _STATEMENT.search(before) is not None) and _LINE_END.match(
+        code, end
+    ) is not None
     closes = is_statement and _CLOSES.match(code, end) is not None
     if arguments is None:
         return _Candidate(match[0], start, end) if declares or closes else None
     if not declares and not closes:
         return None
     if is_statement and "\n" not in code[start:end]:
-        return _Candidate(match[0], start, end, _statement(match[0], code[arguments.end() : end - 1]))
+        text = _statement(match[0], code[arguments.end() : end - 1])
+        return _Candidate(match[0], start, end, text, is_statement=True)
     return _Candidate(match[0], start, end)
 
 
@@ -229,6 +249,7 @@ def _choose(
     chosen = dict[_Candidate, None]()
     for row in dict.fromkeys(errors):
         near = [each for line in (row, row - 1) for each in by_row.get(line, ())[:TRIALS_MAX]]
+        near.sort(key=lambda each: _CONVENTION.search(each.name) is None)
         if candidate := next((each for each in near if each not in rejected), None):
             chosen[candidate] = None
         elif len(near) > 1 and row not in joint:
