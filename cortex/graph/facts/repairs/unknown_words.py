@@ -8,6 +8,7 @@ next one. A word is replaced by blanks if the error then goes; so are its other 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -65,17 +66,18 @@ Parse = Callable[[str], Node]
 
 
 class _Candidate(NamedTuple):
-    """A word with its arguments, and the text that takes their place before blanks."""
+    """A word with its arguments, its line from 0, and the text that takes its place before blanks."""
 
     name: str
     start: int
     end: int
     text: str = ""
+    row: int = 0
     is_statement: bool = False
 
 
 class _Errors(NamedTuple):
-    """The first and last lines of all errors, from 0, and a measure of all."""
+    """The first and last lines of all errors, from 0, sorted, and a measure of all."""
 
     rows: list[int]
     total: int
@@ -169,7 +171,7 @@ def _errors_of(root: Node) -> _Errors:
                 lines += more
         if node.has_error:
             pending += node.children
-    return _Errors(rows, len(rows) + lines)
+    return _Errors(sorted(rows), len(rows) + lines)
 
 
 def _candidates(code: str) -> dict[int, list[_Candidate]]:
@@ -182,6 +184,7 @@ def _candidates(code: str) -> dict[int, list[_Candidate]]:
         if candidate is not None:
             row += code.count("\n", done, match.start())
             done = match.start()
+            candidate = candidate._replace(row=row)
             if candidate.is_statement:
                 after = candidate.end
                 statements += 1
@@ -269,6 +272,8 @@ def _without(text: str, candidates: list[_Candidate]) -> str:
 
 
 def _is_better(before: list[int], after: list[int], code: str, candidate: _Candidate) -> bool:
-    row = code.count("\n", 0, candidate.start)
-    near = range(row - 1, row + 2 + code.count("\n", candidate.start, candidate.end))
-    return sum(error in near for error in after) < sum(error in near for error in before)
+    """Return True if fewer errors, sorted by line, are around a word."""
+    first = candidate.row - 1
+    end = candidate.row + 2 + code.count("\n", candidate.start, candidate.end)
+    near, others = (bisect_left(rows, end) - bisect_left(rows, first) for rows in (after, before))
+    return near < others
