@@ -66,7 +66,7 @@ Parse = Callable[[str], Node]
 
 
 class _Candidate(NamedTuple):
-    """A word with its arguments, its line from 0, and the text that takes its place before blanks."""
+    """A word with its arguments, its line, from 0, and the text in its place before blanks."""
 
     name: str
     start: int
