@@ -55,6 +55,13 @@ def has_errors(text: str) -> bool:
         ),
         ("struct Disk {\n  ALIGNED char text[SIZE];\n};", "struct Disk {\n          char text[SIZE];\n};"),
         ("int f() const noexcept WORKAROUND;", "int f() const noexcept           ;"),
+        ("static void * A_CDECL load(int size) {}", "static void *         load(int size) {}"),
+        ("BOOL WINAPI load(int size);\nint b;", "BOOL        load(int size);\nint b;"),
+        ("MODE FAST load(MODE mode, int b);\nint b;", "MODE      load(MODE mode, int b);\nint b;"),
+        (  # each is a call, not an annotation of the one before
+            "HAS(disk)\nHAS(tape)\nOLD(page)\nint f();",
+            "HAS(0);  \nHAS(0);  \nOLD(0);  \nint f();",
+        ),
     ],
 )
 def test_a_word_in_capitals_is_blanked_if_an_error_goes_with_it(text: str, plain: str) -> None:
@@ -76,10 +83,16 @@ def test_a_word_in_capitals_is_blanked_if_an_error_goes_with_it(text: str, plain
         '"FAST x";\n// FAST int\nint y z;',
         "#define FAST int x y\nint y z;",
         "FILE *open();\nTYPE size();",
+        'const char *text = PART("a") PART("b");\nint b;',
     ],
 )
 def test_types_values_and_calls_stay(text: str) -> None:
     assert read(text) == text
+
+
+def test_a_function_pointer_of_a_convention_is_no_use_of_a_type() -> None:
+    text = "typedef void (A_CDECL *hook)(int size);\nvoid A_CDECL load(int size) {}"
+    assert read(text).endswith("\nvoid         load(int size) {}")
 
 
 def test_a_call_without_a_semicolon_stays_a_call() -> None:
@@ -106,13 +119,28 @@ def test_a_call_without_a_semicolon_stays_a_call() -> None:
         ),
         (
             "#define OPEN(x) \\\n  struct x { /* a */ \\\n  } /* b */\nint f();",
-            "#define OPEN(x) \\\n  struct x {         \\\n  }        \nint f();",
+            "#define OPEN(x) \\\n  struct x {         \\\n  } /* b */\nint f();",
         ),
     ],
 )
 def test_syntax_that_the_grammar_lacks_is_replaced(text: str, plain: str) -> None:
     assert read(text) == plain
     assert not has_errors(plain)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#if FAST\n#define DISK /* a */\n#endif",  # blanks alone would take the next line as a value
+        "#if FAST\n#define DISK(x) \\\n  /* a */\n#endif",
+        "#define DISK 1 /* a */ /* b\n ends here */",
+        "#define DISK(x) \\\n  x /* b\n ends here */",
+    ],
+)
+def test_comments_at_the_end_of_directives_stay(text: str) -> None:
+    text = f"{text}\nint f();\n#define LONG(x) \\\n  x"
+    assert read(text) == text
+    assert not has_errors(text)
 
 
 def test_a_file_without_errors_is_not_changed() -> None:

@@ -304,9 +304,16 @@ def _open_space(match: re.Match[str]) -> str:
 
 
 def _blank_comments(directive: re.Match[str]) -> str:
-    if "*/" not in directive[0]:
-        return directive[0]
-    return _COMMENT.sub(lambda match: _NO_LINE_END.sub(" ", match[0]), directive[0])
+    """Return a directive of several lines without comments, but with the one that ends it: blanks
+    in the place of a value make the next line a value, and an open comment goes on behind it.
+    """
+    text = directive[0]
+    if "*/" not in text or "\\\n" not in text:
+        return text
+    end = len(text.rstrip())
+    return _COMMENT.sub(
+        lambda found: found[0] if found.end() >= end else _NO_LINE_END.sub(" ", found[0]), text
+    )
 
 
 def _name_test(match: re.Match[str]) -> str:

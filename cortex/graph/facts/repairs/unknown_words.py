@@ -8,6 +8,7 @@ next one. A word is replaced by blanks if the error then goes; so are its other 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,8 +27,13 @@ STATEMENTS_MAX = 200
 ARGUMENTS_MAX, BEFORE_MAX = 400, 200
 
 _WORD = re.compile(r"(?<![\w.])[A-Z][A-Z0-9_]{2,}\b(?!\s*::)")
-#: such a word as a type or value
-_USED = re.compile(r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))")
+#: such a word as a type or value, not the one of `void (FAST *load)(int size)`; as the type of a
+#: parameter
+_USED = re.compile(
+    r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?!\s*\*\s*\w+\s*\)\s*\()"
+    r"(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))"
+)
+_PARAMETER = re.compile(r"[(,]\s*([A-Z][A-Z0-9_]{2,})\s+\w+(?=\s*[,)=\[])")
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+")
 _NO_NEWLINE = re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
@@ -41,6 +47,10 @@ _BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))\Z")
 _VALUE_BEFORE = re.compile(
     r"(?:[=.,(<!&|+\-*/%?]|::|\b(?:return|case|goto|new|delete|throw|sizeof|typename))\Z"
 )
+#: that between a pointer and a name, `void *FAST load(int size)`
+_POINTER, _NAMED = re.compile(r"[\w>*&]\s*[*&]\Z"), re.compile(r"\s+[A-Za-z_]\w*\s*\(")
+#: a calling convention, which stands behind a type, `BOOL WINAPI load()`
+_CONVENTION = re.compile(r"(?:CALL|CDECL|API)\Z")
 #: the end of a statement or its begin
 _STATEMENT = re.compile(r"(?:[;{}:]|\A)\Z")
 _CALL = re.compile(r"\w\s*\(")
@@ -56,16 +66,18 @@ Parse = Callable[[str], Node]
 
 
 class _Candidate(NamedTuple):
-    """A word with its arguments, and the text that takes their place before blanks."""
+    """A word with its arguments, its line, from 0, and the text in its place before blanks."""
 
     name: str
     start: int
     end: int
     text: str = ""
+    row: int = 0
+    is_statement: bool = False
 
 
 class _Errors(NamedTuple):
-    """The first and last lines of all errors, from 0, and a measure of all."""
+    """The first and last lines of all errors, from 0, sorted, and a measure of all."""
 
     rows: list[int]
     total: int
@@ -113,6 +125,7 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
             names.difference_update(each.name for each in right)
             continue
         best, best_errors = other, others
+        rejected.difference_update(each for each in tried if each.is_statement)  # beside errors that went
         by_row = {row: [each for each in listed if each.name not in names] for row, listed in by_row.items()}
     return best
 
@@ -158,20 +171,22 @@ def _errors_of(root: Node) -> _Errors:
                 lines += more
         if node.has_error:
             pending += node.children
-    return _Errors(rows, len(rows) + lines)
+    return _Errors(sorted(rows), len(rows) + lines)
 
 
 def _candidates(code: str) -> dict[int, list[_Candidate]]:
     """Return the words that may be such macros by line, from 0, in the order of the text."""
     by_row: dict[int, list[_Candidate]] = {}
-    used = set(_USED.findall(code))
-    row = done = statements = 0
+    used = {*_USED.findall(code), *_PARAMETER.findall(code)}
+    row = done = statements = after = 0
     for match in _WORD.finditer(code):
-        candidate = _candidate(code, match) if match[0] not in used else None
+        candidate = _candidate(code, match, after) if match[0] not in used else None
         if candidate is not None:
             row += code.count("\n", done, match.start())
             done = match.start()
-            if candidate.text:
+            candidate = candidate._replace(row=row)
+            if candidate.is_statement:
+                after = candidate.end
                 statements += 1
                 if statements > STATEMENTS_MAX or is_in_class(code, done):
                     candidate = candidate._replace(text="")
@@ -179,13 +194,18 @@ def _candidates(code: str) -> dict[int, list[_Candidate]]:
     return by_row
 
 
-def _candidate(code: str, match: re.Match[str]) -> _Candidate | None:
-    """Return a word that may be such a macro, with its arguments."""
+def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None:
+    """Return a word that may be such a macro, with its arguments. `after` is the end of the last
+    one that is a statement, 0 for none.
+    """
     start, end = match.span()
     before = code[max(0, start - BEFORE_MAX) : start].rstrip()
-    if _VALUE_BEFORE.search(before):
+    if _VALUE_BEFORE.search(before) and not (_POINTER.search(before) and _NAMED.match(code, end)):
         return None
-    is_behind = _BEHIND.search(before) is not None
+    goes_on = not code[after:start].strip() if after else False
+    if not goes_on and before[-1:] == ")" and before[: before.rfind("(")].rstrip().endswith(match[0]):
+        return None  # parts of a text, `PART("a") PART("b")`
+    is_behind = not goes_on and _BEHIND.search(before) is not None
     arguments = _ARGUMENTS_OPEN.match(code, end)
     if arguments is not None:
         end = _closing(code, arguments.end() - 1) + 1
@@ -194,14 +214,17 @@ def _candidate(code: str, match: re.Match[str]) -> _Candidate | None:
     declares = _DECLARES.match(code, end) is not None
     if is_behind and (declares or _ENDS.match(code, end) or (arguments is None and _CLOSES.match(code, end))):
         return _Candidate(match[0], start, end)
-    is_statement = _STATEMENT.search(before) is not None and _LINE_END.match(code, end) is not None
+    is_statement = (goes_on or _STATEMENT.search(before) is not None) and _LINE_END.match(
+        code, end
+    ) is not None
     closes = is_statement and _CLOSES.match(code, end) is not None
     if arguments is None:
         return _Candidate(match[0], start, end) if declares or closes else None
     if not declares and not closes:
         return None
     if is_statement and "\n" not in code[start:end]:
-        return _Candidate(match[0], start, end, _statement(match[0], code[arguments.end() : end - 1]))
+        text = _statement(match[0], code[arguments.end() : end - 1])
+        return _Candidate(match[0], start, end, text, is_statement=True)
     return _Candidate(match[0], start, end)
 
 
@@ -229,6 +252,7 @@ def _choose(
     chosen = dict[_Candidate, None]()
     for row in dict.fromkeys(errors):
         near = [each for line in (row, row - 1) for each in by_row.get(line, ())[:TRIALS_MAX]]
+        near.sort(key=lambda each: _CONVENTION.search(each.name) is None)
         if candidate := next((each for each in near if each not in rejected), None):
             chosen[candidate] = None
         elif len(near) > 1 and row not in joint:
@@ -248,6 +272,8 @@ def _without(text: str, candidates: list[_Candidate]) -> str:
 
 
 def _is_better(before: list[int], after: list[int], code: str, candidate: _Candidate) -> bool:
-    row = code.count("\n", 0, candidate.start)
-    near = range(row - 1, row + 2 + code.count("\n", candidate.start, candidate.end))
-    return sum(error in near for error in after) < sum(error in near for error in before)
+    """Return True if fewer errors, sorted by line, are around a word."""
+    first = candidate.row - 1
+    end = candidate.row + 2 + code.count("\n", candidate.start, candidate.end)
+    near, others = (bisect_left(rows, end) - bisect_left(rows, first) for rows in (after, before))
+    return near < others
