@@ -99,4 +99,6 @@ def test_a_name_of_thousands_of_meanings_is_compared():
     text = "package a\n\nfunc f() int { return 1 }\n" + "var _ = f()\n" * 3_000
     project = load({"a.go": text, "b.go": "package a\n\nfunc g() { f() }\n"})
     assert "b.go" not in project.update({"a.go": load({"a.go": text + "\n"}).packed["a.go"]})
-    assert "b.go" in project.update({"a.go": load({"a.go": text.replace("() int", "() int8")}).packed["a.go"]})
+    assert "b.go" in project.update(
+        {"a.go": load({"a.go": text.replace("() int", "() int8")}).packed["a.go"]}
+    )
