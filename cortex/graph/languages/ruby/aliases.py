@@ -79,7 +79,7 @@ def _before(members: Members, owner: Ref, alias: _Site, original: str) -> list[V
     project, is_static = members.project, binding.value.startswith("self.class.")
     place = project.home(path), project.definition(owner).qualified
     refs = project.members_of(*place).get(original, ())
-    above = [
+    above: list[tuple[int, Value | None]] = [
         (project.definition(ref).begin, Value("def", *ref))
         for ref in refs
         if ref[0] == path and members.is_static(ref) == is_static
