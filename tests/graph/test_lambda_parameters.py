@@ -466,5 +466,5 @@ class Run { public static void Do<T>(Func<T> a) { } public static void Do<T>(Fun
   }
 }
 """
-    found = {edge.location.line: edge.target for edge in calls_in(project_of({"A.cs": text}), "A.cs")}
-    assert found == {4: "", 5: "A:Run.Do~2"}
+    called = {edge.location.line: edge.target for edge in calls_in(project_of({"A.cs": text}), "A.cs")}
+    assert called == {4: "", 5: "A:Run.Do~2"}

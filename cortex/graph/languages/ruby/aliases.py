@@ -66,8 +66,8 @@ def _originals(members: Members, owner: Ref, alias: _Site, original: str) -> lis
         and (definition := project.definition(value.ref)).begin > binding.at
         and (definition.scope, definition.name) == (qualified, original)
     }
-    if kept := [value for value in values if value not in later]:
-        return kept
+    if earlier := [value for value in values if value not in later]:
+        return earlier
     if not later:
         return []
     return _before(members, owner, alias, original) or [*members.member(owner, original, past=True)]
