@@ -93,3 +93,12 @@ def test_files_whose_edges_change_with_another_file_are_resolved_again(edit, bac
     edges |= _edges(project, project.update({path: edited.packed[path]}))
     assert edges == (wanted := _edges(edited, edited.packed))
     assert any(wanted[name] != lines for name, lines in last.items())  # another file's edges differ
+
+
+def test_a_name_of_thousands_of_meanings_is_compared():
+    text = "package a\n\nfunc f() int { return 1 }\n" + "var _ = f()\n" * 3_000
+    project = load({"a.go": text, "b.go": "package a\n\nfunc g() { f() }\n"})
+    assert "b.go" not in project.update({"a.go": load({"a.go": text + "\n"}).packed["a.go"]})
+    assert "b.go" in project.update(
+        {"a.go": load({"a.go": text.replace("() int", "() int8")}).packed["a.go"]}
+    )

@@ -455,3 +455,16 @@ def test_csharp_takes_a_parameter_from_the_receiver_of_an_extension():
         "Run.Is(error);": {"Run.Is"},
         "Run.Is(x => 1);": {"Run.Is~2"},
     }
+
+
+def test_a_function_that_awaits_may_give_a_task_with_or_without_a_value():
+    text = """using System; using System.Threading.Tasks;
+class Run { public static void Do<T>(Func<T> a) { } public static void Do<T>(Func<Task<T>> a) { }
+  void Go(Run run) {
+    Do(async () => await run.Stop());
+    Do(async () => { return await run.Stop(); });
+  }
+}
+"""
+    called = {edge.location.line: edge.target for edge in calls_in(project_of({"A.cs": text}), "A.cs")}
+    assert called == {4: "", 5: "A:Run.Do~2"}

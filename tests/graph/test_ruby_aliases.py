@@ -129,4 +129,28 @@ def test_a_concern_extends_the_types_that_include_it():
         "module Plain\n  module ClassMethods\n    def row(n)\n    end\n  end\nend\n"
         "class Disk\n  include Stored\n  include Plain\nend\nDisk.table 1\nDisk.row 2\n"
     )
-    assert targets(project_of({"a.rb": text}), "a.rb") == {18: {"a:Stored.ClassMethods.table"}}
+    for concern in (text, text.replace("ActiveSupport", "::ActiveSupport")):
+        assert targets(project_of({"a.rb": concern}), "a.rb") == {18: {"a:Stored.ClassMethods.table"}}
+
+
+def test_the_method_above_an_alias_is_kept_where_a_later_one_of_its_file_replaces_it():
+    text = (
+        "class Log\n  def put(n)\n  end\n  alias_method :old_put, :put\n  def loud_put(n)\n    old_put n\n  end\n"
+        "  alias_method :put, :loud_put\nend\n"
+    )
+    project = project_of({"lib.rb": text, "a.rb": _USER})
+    assert targets(project, "lib.rb") == {6: {"lib:Log.put"}}
+    assert targets(project, "a.rb") == {4: {"lib:Log.loud_put"}, 6: {"lib:Log.put"}}
+
+
+def test_an_alias_of_the_class_itself_is_no_name_of_the_instances_method():
+    text = "class Page\n  def self.write(n)\n  end\n  def write(n)\n  end\n  class << self\n    alias note write\n  end\nend\n"
+    assert targets(project_of({"lib.rb": text, "a.rb": _USER}), "a.rb") == {5: {"lib:Page.write"}}
+
+
+def test_an_element_of_an_heir_is_one_of_the_heir():
+    text = (
+        "class Row\n  def self.[](n)\n    new\n  end\n  def show\n  end\nend\n"
+        "class Cell < Row\n  def show\n  end\nend\nCell[1].show\n"
+    )
+    assert targets(project_of({"a.rb": text}), "a.rb")[12] == {"a:Cell.show"}

@@ -4,6 +4,7 @@ under the names listed here.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from cortex.graph.facts.facts import ANY_NAME, CALLED, DECORATED, Binding, Facts, Fragment
@@ -51,11 +52,12 @@ def derived_names(facts: Facts, rules: Rules) -> Iterator[tuple[str, str]]:
         yield from ((word, name) for word in WORD.findall(extension.base.chain))
 
 
-def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
+def public_surface(facts: Facts, rules: Rules) -> dict[str, list[object]]:
     """Return the public part of a file's facts: key of a definition, binding, import → its
     signature.
     """
-    entries: dict[str, object] = {}
+    # Lists: pairs of a pair of a pair … of a name with a thousand meanings are too deep to compare.
+    entries = defaultdict[str, list[object]](list)
     for definition in facts.definitions:
         kind = "type" if definition.kind in TYPE_KINDS else "name"
         bases = tuple((base.relation, base.chain, base.arguments) for base in definition.bases)
@@ -70,37 +72,37 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, object]:
             facts.package,
             facts.builds,
         )
-        entries[key] = (entries.get(key), signature)
+        entries[key].append(signature)
     for binding in facts.bindings:
         if is_visible_outside(facts, binding, rules):
             name = f"bind {_public_name(facts, binding)}"
-            entries[name] = (entries.get(name), binding.value, facts.builds)
+            entries[name].append((binding.value, facts.builds))
     for imported in facts.imports:
         if imported.scope < 0:
             name = f"import {imported.name or imported.module}"
-            entries[name] = (entries.get(name), imported.module, imported.member)
+            entries[name].append((imported.module, imported.member))
     for extension in facts.extensions:
-        entries[f"extension {extension.type} {extension.base.chain}"] = True
+        entries[f"extension {extension.type} {extension.base.chain}"].append(True)
     for exported, local in facts.exports.items():
-        entries[f"export {exported} {local}"] = True
+        entries[f"export {exported} {local}"].append(True)
     for constant, text in facts.texts.items():
         name = f"text {constant.rpartition('.')[2]}"
-        entries[name] = (entries.get(name), text)
+        entries[name].append(text)
     for fragment in facts.fragments:
         if fragment.kind == "injects":
             name = f"inject {fragment.router[1:]}"
-            entries[name] = (entries.get(name), fragment.target)
+            entries[name].append(fragment.target)
         elif fragment.kind == "exposes":
             name = f"expose {fragment.router}"
-            entries[name] = (entries.get(name), facts.definitions[int(fragment.target[1:])].qualified)
+            entries[name].append(facts.definitions[int(fragment.target[1:])].qualified)
         elif fragment.kind == "maps":
             name = f"maps {fragment.router.partition('(')[0].rpartition('.')[2].lstrip('=')}"
-            entries[name] = (entries.get(name), fragment.methods, fragment.target)
+            entries[name].append((fragment.methods, fragment.target))
         elif fragment.kind == "binds":
             bound = f"binds {_bound_names(facts, fragment)}"
-            entries[bound] = (entries.get(bound), fragment.template, fragment.flags)
-    entries[f"package {facts.package}"] = True
-    return entries
+            entries[bound].append((fragment.template, fragment.flags))
+    entries[f"package {facts.package}"].append(True)
+    return dict(entries)
 
 
 def _bound_names(facts: Facts, fragment: Fragment) -> str:

@@ -100,7 +100,7 @@ class Change:
         return {path for path in affected if path in files.packed}
 
 
-def _surface(files: Files, facts: Facts | None) -> dict[str, object]:
+def _surface(files: Files, facts: Facts | None) -> dict[str, list[object]]:
     return {} if facts is None else public_surface(facts, files.rules_of(facts.language))
 
 

@@ -99,7 +99,7 @@ def _add_base(sweep: Sweep, base: Base, node: Node) -> None:
     elif hook and extends(node):
         base = msgspec.structs.replace(base, arguments=EXTENDED)
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
-        if hook and base.arguments == EXTENDED and base.chain == _CONCERN:
+        if hook and base.arguments == EXTENDED and base.chain.lstrip("\\") == _CONCERN:
             methods = Base(base.relation, _OF_CONCERN, base.line, base.column, EXTENDED_HEIRS)
             sweep.opened[frame.index].bases.append(methods)
         sweep.opened[frame.index].bases.append(base)

@@ -206,9 +206,9 @@ def _define_alias(sweep: Sweep, name: str, of: Node, node: Node) -> None:
     name, original = name.lstrip(":"), text_of(of).strip("'\":")
     if sweep.stack[-1].kind in TYPE_KINDS and _METHOD.fullmatch(name) and _METHOD.fullmatch(original):
         _define_member(sweep, name, "method", node)
-        receiver = "self.class" if is_of_class_itself(node) else "self"
-        sweep.add_binding(name, f"{receiver}.{original}", node)
-        sweep.aliases.append((sweep.stack[-1].index, name, original, node.start_byte))
+        is_static = is_of_class_itself(node)
+        sweep.add_binding(name, f"{'self.class' if is_static else 'self'}.{original}", node)
+        sweep.aliases.append((sweep.stack[-1].index, name, original, node.start_byte, is_static))
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:
@@ -340,10 +340,13 @@ def _apply_doc(sweep: Sweep, node: Node) -> None:
 
 def _flag_aliases(sweep: Sweep) -> None:
     """Flag the methods above an alias with their other name: a call by it is found by name, too."""
-    last = {(definition.parent, definition.name): definition for definition in sweep.opened}
-    for parent, name, original, at in sweep.aliases:
-        definition = last.get((parent, original))
-        renewed = last.get((parent, name))
+    last = {
+        (definition.parent, definition.name, "static" in definition.flags): definition
+        for definition in sweep.opened
+    }
+    for parent, name, original, at, is_static in sweep.aliases:
+        definition = last.get((parent, original, is_static))
+        renewed = last.get((parent, name, is_static))
         is_hidden = renewed is not None and renewed.node.start_byte > at
         if definition is None or definition.node.start_byte > at or is_hidden:
             continue

@@ -43,8 +43,8 @@ class Sweep:
         self.members: list[Member] = []
         self.package, self.package_bytes = "", 0
         self.comments = Comments()
-        #: (type, other name, name, byte) of methods that get another name
-        self.aliases: list[tuple[int, str, str, int]] = []
+        #: (type, other name, name, byte, whether of the class itself) of methods with another name
+        self.aliases: list[tuple[int, str, str, int, bool]] = []
         #: methods that only comments declare
         self.comment_methods: list[OpenDefinition] = []
         #: in scripts: qualified name → flag of a definition that got members

@@ -130,8 +130,8 @@ def _fit_of_result(overloads: Overloads, wanted: str, mark: str, actual: str) ->
 
 def _fit_of_task(wanted: str, mark: str) -> float | None:
     """Return the fit of the task that an asynchronous function gives."""
-    if wanted == ANY_RESULT:
-        return _DROPPED
+    if wanted == ANY_RESULT:  # `async () => await x` may give a task without a value: of none a `Task<T>`
+        return _POSSIBLE if mark == "*" else _DROPPED
     if wanted == NO_RESULT:
         return None if mark == "*+" else 0.1
     if wanted.removesuffix(WITH_RESULT) not in TASKS:

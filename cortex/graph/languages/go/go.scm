@@ -11,8 +11,8 @@
 (type_alias name: (type_identifier) @name) @def.type
 (method_elem name: (field_identifier) @name) @def.method
 (source_file (const_declaration (const_spec name: (identifier) @name) @def.constant))
-(source_file (var_declaration (var_spec name: (identifier) @name) @def.constant))
-(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @def.constant)))
+(source_file (var_declaration (var_spec name: (identifier) @name) @def.constant) (#not-eq? @name "_"))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @def.constant)) (#not-eq? @name "_"))
 
 (struct_type (field_declaration_list (field_declaration !name type: (_) @base.embeds)))
 (interface_type (type_elem . (type_identifier) @base.embeds .))

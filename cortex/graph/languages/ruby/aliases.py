@@ -66,6 +66,28 @@ def _originals(members: Members, owner: Ref, alias: _Site, original: str) -> lis
         and (definition := project.definition(value.ref)).begin > binding.at
         and (definition.scope, definition.name) == (qualified, original)
     }
-    return [value for value in values if value not in later] or (
-        [*members.member(owner, original, past=True)] if later else []
-    )
+    if earlier := [value for value in values if value not in later]:
+        return earlier
+    if not later:
+        return []
+    return _before(members, owner, alias, original) or [*members.member(owner, original, past=True)]
+
+
+def _before(members: Members, owner: Ref, alias: _Site, original: str) -> list[Value]:
+    """Return the type's method that its file gave the original name last above the alias."""
+    path, binding = alias
+    project, is_static = members.project, binding.value.startswith("self.class.")
+    place = project.home(path), project.definition(owner).qualified
+    refs = project.members_of(*place).get(original, ())
+    above: list[tuple[int, Value | None]] = [
+        (project.definition(ref).begin, Value("def", *ref))
+        for ref in refs
+        if ref[0] == path and members.is_static(ref) == is_static
+    ]
+    above += [
+        (other.at, None)
+        for where, other in project.fields_of(*place, original)
+        if where == path and (match := _ALIAS.fullmatch(other.value)) and bool(match[1]) == is_static
+    ]
+    last = max((entry for entry in above if entry[0] < binding.at), key=lambda entry: entry[0], default=None)
+    return [last[1]] if last is not None and last[1] is not None else []

@@ -203,7 +203,11 @@ class Results(Remembering):
         methods = self._values.member_of_kind(value.ref, operator, static=True)
         if is_module and not methods:  # `module_function :[]`
             methods = self._values.member(value.ref, operator)
-        return merge_values(self.returned(method.ref) for method in methods if method.tag == "def")
+        return merge_values(
+            self.receiver_result(method, (value,), value.ref) or self.returned(method.ref)
+            for method in methods
+            if method.tag == "def"
+        )
 
     def _results_of(self, name: str, owner: Value) -> tuple[Value, ...]:
         """Return the results of an instance's methods of one name."""
