@@ -312,7 +312,7 @@ def _blank_comments(directive: re.Match[str]) -> str:
         return text
     end = len(text.rstrip())
     return _COMMENT.sub(
-        lambda found: found[0] if found.end() >= end else _NO_LINE_END.sub(" ", found[0]), text
+        lambda comment: comment[0] if comment.end() >= end else _NO_LINE_END.sub(" ", comment[0]), text
     )
 
 
