@@ -1,6 +1,7 @@
 """The lines of a definition that an answer shows: whole statements, within the bytes."""
 
 import random
+import sys
 from itertools import pairwise
 
 import pytest
@@ -280,3 +281,17 @@ def test_few_decorators_are_shown_with_the_signature() -> None:
     body, _ = decorated(3)
     pieces = choose_pieces(body, WORDS, WANTED, 100_000)
     assert shown(body, pieces)[:13] == [*range(1, 14)]
+
+
+def test_the_steps_for_an_outline_grow_with_its_blocks_and_no_faster() -> None:
+    def steps(count: int) -> int:
+        body, _ = decorated(count)
+        profiled: list[str] = []
+        sys.setprofile(lambda _frame, event, _called: profiled.append(event))
+        try:
+            choose_pieces(body, WORDS, WANTED, 100_000)
+        finally:
+            sys.setprofile(None)
+        return len(profiled)
+
+    assert steps(800) < 6 * steps(200)

@@ -103,6 +103,11 @@ DATA = {
     "src/Limits.php": "<?php\nclass Bound {\n  const SLOWEST = 5;\n}\n",
     "src/Limits.swift": "let tallest = 9\n",
     "src/Limits.cs": "class Range {\n  public const int Fewest = 2;\n}\n",
+    "other/Limits.php": "<?php\nclass Bound {\n  const SLOWEST = 6;\n}\n",
+    **{
+        f"src/used/User{at}.java": f"class User{at} {{\n  int LONGEST_NAME_{at} = Limits.LONGEST_NAME;\n}}\n"
+        for at in range(40)
+    },
 }
 
 
@@ -205,7 +210,9 @@ def test_each_spelling_of_a_place_gives_its_lines(shop, place, expected):
         ("Limits::DEEPEST", "lib/limits.rb:2-2"),
         ("WIDEST", "src/limits.kt:1-1"),
         ("heaviest", "src/limits.c:1-1"),
-        ("SLOWEST", "src/Limits.php:3-3"),
+        ("src/Limits.php:SLOWEST", "src/Limits.php:3-3"),
+        ("src.Limits#SLOWEST", "src/Limits.php:3-3"),
+        ("other/Limits:Bound.SLOWEST", "other/Limits.php:3-3"),
         ("tallest", "src/Limits.swift:1-1"),
         ("Fewest", "src/Limits.cs:2-2"),
     ],
@@ -217,8 +224,12 @@ def test_data_is_read_by_its_name_in_each_language(limits, place, expected):
     check_numbers(answer, DATA)
 
 
-def test_data_of_another_owner_is_not_read(limits):
-    (note,) = ask(limits, "Other.LONGEST_NAME")["notes"]
+@pytest.mark.parametrize(
+    "place",
+    ["Other.LONGEST_NAME", "java.LONGEST_NAME", "src/Other.java:LONGEST_NAME", "tls/cipher.go:SLOWEST", "OR"],
+)
+def test_data_of_another_owner_or_file_is_not_read(limits, place):
+    (note,) = ask(limits, place)["notes"]
     assert "There is no definition" in note
 
 

@@ -122,13 +122,14 @@ class Body:
 
 class _View(NamedTuple):
     """A definition with its blocks by line, the rows of its outline at most, and the lines of its
-    docstrings that are not shown.
+    docstrings that are not shown, and of the decorators among its blocks.
     """
 
     body: Body
     blocks: Sequence[Block]
     outline: int
     doc_ends: Collection[int]
+    decorators: Collection[int] = frozenset()
 
     def show(self, shown: Collection[int]) -> Pieces:
         """Return the pieces of the `shown` lines, and of the closing brackets right behind them."""
@@ -181,7 +182,12 @@ def choose_pieces(
     least = bounds.share * max(worth)
     order = sorted((at for at in range(len(blocks)) if worth[at] > 0), key=lambda at: (-worth[at], at))
     order = [at for at in order if worth[at] >= least]
-    view = view._replace(blocks=sorted(blocks, key=lambda block: (block[0], block[2])))
+    view = view._replace(
+        blocks=sorted(blocks, key=lambda block: (block[0], block[2])),
+        decorators={
+            line for first, last, depth in blocks if depth == DECORATOR for line in range(first, last + 1)
+        },
+    )
     return _show_blocks(view, [blocks[at] for at in order], max_bytes, bounds)
 
 
@@ -245,8 +251,7 @@ def _frame_of(view: _View) -> tuple[set[int], set[int]]:
     numbers = [number for number in body.lines if number not in body.apart]
     begin = min(block[0] for block in view.blocks if block[2] != DECORATOR)
     signature = {number for number in numbers if body.head <= number < begin} or {body.head}
-    for first, last, depth in view.blocks:
-        signature -= set(range(first, last + 1) if depth == DECORATOR else ())
+    signature = signature.difference(view.decorators)
     frame = signature | {number for number in numbers if number < body.head}
     for first, last in _docs_of(body):
         frame |= {number for number in range(first, last + 1) if number not in body.apart}
@@ -365,12 +370,8 @@ def _outline(view: _View, unshown: Iterable[Sequence[int]]) -> tuple[Row, ...]:
 
 def _say_more(view: _View, rows: Sequence[tuple[int, int, int, int]]) -> str:
     """Say how many definitions or decorators a row stands for, besides the one that it names."""
-    named = [row for row in rows if row[1] in view.body.apart or _is_decorator(view, row[1])]
+    named = [row for row in rows if row[1] in view.body.apart or row[1] in view.decorators]
     return f" (and {len(named) - 1} more)" if len(named) > 1 else ""
-
-
-def _is_decorator(view: _View, line: int) -> bool:
-    return any(block[2] == DECORATOR and block[0] <= line <= block[1] for block in view.blocks)
 
 
 def _join_rows(rows: Sequence[tuple[int, int, int, int]], excess: int) -> list[tuple[int, int]]:
@@ -466,7 +467,7 @@ def _label(view: _View, first: int, last: int) -> str:
     numbers = [number for number in range(first, last + 1) if body.lines.get(number, "").strip()]
     texts = [number for number in numbers if any(map(str.isalnum, body.lines[number]))] or numbers
     telling = [at for at in texts if not body.lines[at].strip().startswith(_ASIDE)]
-    code = telling[0] if telling and not _is_decorator(view, first) else texts[0]
+    code = telling[0] if telling and first not in view.decorators else texts[0]
     line = body.lines[code]
     indentation = line[: len(line) - len(line.lstrip())]
     if first in view.doc_ends:
