@@ -187,6 +187,16 @@ def test_no_secret_of_an_imported_file_is_stored(memory, data, tmp_path):
         assert not path.is_file() or TOKEN.lower().encode() not in path.read_bytes().lower()
 
 
+def test_an_imported_successor_is_found_although_an_answer_read_the_note_before(memory):
+    notes = (("Deploys use the blue cluster", "superseded"), ("Sarah prefers green for rollouts", "active"))
+    records = [{"note": {"title": title, "kind": "decision", "state": state}} for title, state in notes]
+    memory.import_records(records, trusted=True)
+    assert memory.recall("deploys cluster") == []
+    edge = {"source": memory.node(2)["id"], "target": memory.node(1)["id"], "relation": "supersedes"}
+    memory.import_records([{"edge": edge}], trusted=True)
+    assert [row["number"] for row in memory.recall("deploys cluster")] == [2]
+
+
 def test_a_slice_with_an_operation_id_is_stored_once(memory):
     records = [{"note": {"title": "once"}}]
     first = memory.import_records(records, operation_id="op")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import uuid6
-from sqlalchemy import Connection, Table, and_, insert, select, update
+from sqlalchemy import Connection, Table, insert, select, update
 
 from cortex.memory.files.exchange import (
     Arriving,
@@ -265,8 +265,11 @@ def _take_edge(records: Records, arrival: ArrivingEdge, project: str, done: Inta
     done.known += existed
     done.edges += not existed
     if arrival.edge.relation == "supersedes" and arrival.trusted:
-        ended = and_(NOTE.c.number == target, NOTE.c.state == "superseded")
-        records.connection.execute(update(NOTE).where(ended).values(superseded_by=source))
+        for note in records.get([target]):
+            if note.state == "superseded" and note.superseded_by != source:
+                ended = NOTE.c.number == target
+                records.connection.execute(update(NOTE).where(ended).values(superseded_by=source))
+                records.log_note(replace(note, superseded_by=source))
 
 
 def _is_strangers(records: Records, source: int, target: int) -> bool:

@@ -13,7 +13,9 @@ NOTES_MAX, CHARS_MAX = 1_500, 2_000
 
 
 class ReadNotes:
-    """Notes as of the last change for which `drop` was called; counts of uses may be older."""
+    """Notes as of the last change for which `drop` was called; the uses and relevance that another
+    machine of the team counted may be older.
+    """
 
     def __init__(self, read: Callable[[Sequence[int]], Iterable[Note]]) -> None:
         """`read`: the notes with these numbers that exist, from the store."""

@@ -489,6 +489,7 @@ class Memory:
         """Count a use of notes, or that a briefing showed them."""
         if numbers:
             self.store.count_use(numbers, is_shown=is_shown)
+            self.notes.drop(numbers)
             self.catalog.count(numbers, "shown" if is_shown else "uses")
 
 

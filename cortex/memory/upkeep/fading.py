@@ -63,6 +63,7 @@ def decay(work: Work) -> Steps:
                     connection.execute(_FADE, [{"which": number, "now": value} for number, value in new])
                 write_mark(connection, DECAY, cursor=cursor, last_run=work.now)
             work.memory.catalog.fade([number for number, _ in new], [value for _, value in new])
+            work.memory.notes.drop(number for number, _ in new)
         work.counts["notes"] += len(rows)
         work.counts["faded"] += len(new)
         yield

@@ -308,8 +308,12 @@ def test_relevance_fades_importance_stays_and_a_faded_note_ranks_after_its_equal
     assert memory.memory.store.need(1).relevance == 0.6
     clock.pass_days(300)
     memory.store("Deploys go through the green cluster", importance=0.6)
+    memory.recall("deploys through the cluster")
     answer = run(memory, "decay")
     old = memory.memory.store.need(1)
+    assert memory.memory.notes.get([1]) == [old]
+    memory.node(1)
+    assert memory.memory.notes.get([1]) == [memory.memory.store.need(1)]
     assert answer["steps"]["decay"]["faded"] == 1
     assert (old.importance, old.relevance) == (0.6, pytest.approx(0.18))
     assert run(memory, "decay")["changes"] == 0
