@@ -115,7 +115,9 @@ _DOCUMENTS = (
 _DOCUMENTS_ALONE = re.compile(
     rf"^\W*(?:(?:find|show|read|see|which|what|the|any|me|user|developer|where (?:is|are)) )*{_DOCUMENTS}"
     r" (?:on|about|for|of|to|that|which|describ\w+|explain\w*|covers?|says?)\b(?!.*(?:ed|built|written)\W*$)"
-    rf"|\b(?:where|how|is|are)\b.*\bdocumented\W*$|\bdo(?:es)? the {_DOCUMENTS} (?:say|describe|explain|tell)",
+    # each line is looked at once: from each "is" on, long questions took quadratic time
+    r"|(?:\A|(?<=\n))(?=.*\bdocumented\W*$).*\b(?:where|how|is|are)\b"
+    rf"|\bdo(?:es)? the {_DOCUMENTS} (?:say|describe|explain|tell)",
     re.IGNORECASE,
 )
 _PAGE_WORDS = frozenset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import orjson
@@ -87,3 +88,10 @@ def test_code_comes_first_in_other_questions(shop):
 )
 def test_whether_a_question_asks_for_documents_alone(question, alone):
     assert asks_for_documents_alone(question) is alone
+
+
+@pytest.mark.parametrize("words", ["is ", "where is it documented ", "docs on ", "do the docs "])
+def test_a_long_question_is_read_in_steady_time(words):
+    started = time.process_time()
+    asks_for_documents_alone(words * (48_000 // len(words)) + "x")
+    assert time.process_time() - started < 1  # a hundredth; quadratic expressions took ten seconds

@@ -31,7 +31,7 @@ _QUOTED, _QUOTED_IN_PYTHON = r"[\"'`.:/#]{}[\"'`]", r"[\"'.:/#]{}[\"']"
 #: languages whose files name a definition of another file alone after an import of it
 _NEED_IMPORTS = frozenset(("python", "typescript", "tsx"))
 #: what is searched for as one name, `celery.chord_unlock` or `--limit` among them
-_NAME = re.compile(r"[-@#:./$\w]*\w[-@#:./$\w]*")
+_NAME = re.compile(r"[-@#:./$]*\w[-@#:./$\w]*")
 _IMPORT = re.compile(
     r"\s*(?:import\b|from\s+\S+\s+import\b|(?:pub(?:\([^)]*\))?\s+)?use\s|using\s|#\s*include\b|require\b)"
 )
