@@ -348,6 +348,8 @@ class Freshness:
         """Whether names are being linked, or the graph was written after `generation`: chunk files
         of one change are published before its graph files.
         """
+        if not generation.number:
+            return False
         if progress.indexing:
             return progress.all_read
         try:

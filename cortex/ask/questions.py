@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from cortex.query.check import check_query
-from cortex.ranking import subject_of
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES, first_fitting
+from cortex.terms.text.commit_subjects import subject_of
 from cortex.terms.text.spelling import FileLines, read_file_lines
 from ipc.messages import Detail, ExactSearch, Filters, MatchType
 

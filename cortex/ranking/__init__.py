@@ -10,11 +10,11 @@ candidates of several projects. docs/RANKING.md.
 from cortex.ranking.evidence import score_candidates, share_names
 from cortex.ranking.fusion import rank, rank_by_cosine
 from cortex.ranking.names import prepare
-from cortex.ranking.pasted_text import Reading, cite, define, literal_texts, read_question, subject_of
+from cortex.ranking.pasted_text import Reading, cite, define, literal_texts, read_question
 from cortex.ranking.ranked_hits import Ranked, Term
 from cortex.ranking.weights import Weights, weigh
 
 __all__ = [
     "Ranked", "Reading", "Term", "Weights", "cite", "define", "literal_texts", "prepare", "rank",
-    "rank_by_cosine", "read_question", "score_candidates", "share_names", "subject_of", "weigh",
+    "rank_by_cosine", "read_question", "score_candidates", "share_names", "weigh",
 ]  # fmt: skip

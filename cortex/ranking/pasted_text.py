@@ -66,12 +66,6 @@ _MARKED = re.compile(r"`([\w.:#>()-]{2,120})`|(?<![\w.:])([A-Za-z_][\w.:]*\(\))"
 _BEFORE_MESSAGE = re.compile(
     r"\W*(?:[\w.$\\]*(?:error|exception|warning|failure|panic|fatal)\b[^:\n]{0,20}:\s*)+", re.IGNORECASE
 )
-#: what precedes the subject of a commit: `fix(editor): `, `feat!: `, `Fix `; documents and tests
-#: are wanted where it names them
-_SUBJECT = re.compile(
-    r"\s*(?:(?i:fix|feat|feature|bug|chore|refactor|perf|style|revert)(?:\((?P<scope>[^()\n]{1,60})\))?!?:\s+"
-    r"|Fix(?:es)?\s+(?=\S+\s+\S))"
-)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _URL = re.compile(r"\bhttps?://\S+")
 _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|\d[\d.,:T+-]*)\b")
@@ -121,16 +115,6 @@ def read_question(question: str) -> Reading:
     ]
     query = " ".join(" ".join(filter(None, parts)).split())
     return Reading(query or question, places, tuple((names + identifiers)[:NAMES_MAX]))
-
-
-def subject_of(question: str) -> str:
-    """Return a question without the mark of a commit's kind, which would match names: "fix" those
-    of `FixedSegment`. Its scope stays.
-    """
-    match = _SUBJECT.match(question)
-    return (
-        question if match is None else f"{match['scope'] or ''} {question[match.end() :]}".strip() or question
-    )
 
 
 def literal_texts(question: str) -> list[str]:

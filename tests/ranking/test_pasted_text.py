@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ranking import cite, define, rank, read_question, subject_of, weigh
+from cortex.ranking import cite, define, rank, read_question, weigh
 from ipc.messages import Hit, Located, Place, Spot, signals_of
 from tests.drawn_examples import scaled
 
@@ -169,17 +169,3 @@ def test_the_time_grows_with_the_text_and_no_faster(piece):
     read_question(text)
     # Quadratic expressions took minutes here; this takes a hundredth of a second.
     assert time.process_time() - started < 5
-
-
-@pytest.mark.parametrize(
-    ("question", "subject"),
-    [
-        ("fix(editor): make embeddables ignore clicks", "editor make embeddables ignore clicks"),
-        ("feat!: add a lock", "add a lock"), ("Fix cross-provider check", "cross-provider check"),
-        ("Revert: drop the lock", "drop the lock"), ("docs: initialData prop", "docs: initialData prop"),
-        ("test(api): retries", "test(api): retries"), ("Fix it", "Fix it"), ("fix:", "fix:"), ("fix: ", "fix: "),
-        ("fix function of the linter", "fix function of the linter"), ("Fixed columns of the grid", "Fixed columns of the grid"),
-    ],
-)  # fmt: skip
-def test_the_mark_of_a_commit_is_no_word_of_its_subject(question, subject):
-    assert subject_of(question) == subject
