@@ -109,12 +109,12 @@ _KEYWORDS = _KEPT_VALUES | {"consteval", "override", "final"}
 #: a line of a directive, with its continuations
 _DIRECTIVE_LINE = r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+"
 #: comments in it, which end a directive for the grammar
-_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NO_LINE_END = re.compile(r"[^\n\\]")
 #: words before a conversion's definition outside of its class, `inline Disk::operator Tape()`:
 #: behind them the grammar takes `Disk::operator` for a type
 _BEFORE_CONVERSION = re.compile(
-    r"\b(?:(?:inline|constexpr)\s++)++(?=(?:[A-Za-z_]\w*+(?:<(?:[^;()<>\n]|<[^;()<>\n]*+>)*+>)?+::)++operator\s++[A-Za-z_])"
+    r"\b(?:(?:inline|constexpr)\s+)+(?=(?:[A-Za-z_]\w*+(?:<(?:[^;()<>\n]|<[^;()<>\n]*>)*>)?::)+operator\s+[A-Za-z_])"
 )
 #: such macros of any file, with the name as their argument: `SHOP_NAMESPACE_BEGIN(detail)`
 _NAMED_SPACE = re.compile(

@@ -34,7 +34,7 @@ _USED = re.compile(
     r"(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))"
 )
 _PARAMETER = re.compile(r"[(,]\s*([A-Z][A-Z0-9_]{2,})\s+\w+(?=\s*[,)=\[])")
-_DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*+")
+_DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*")
 _NO_NEWLINE = re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
 #: the text that may follow a macro before a declaration, and behind one
