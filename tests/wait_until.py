@@ -13,11 +13,11 @@ BOUND_S = 60.0
 LOOK_S = 0.02
 
 
-def until(state: Callable[[], Any], what: str = "what is waited for") -> Any:
+def until(state: Callable[[], Any], what: str = "what is waited for", bound_s: float = BOUND_S) -> Any:
     """Return the value of `state` as soon as it is true."""
-    deadline = time.monotonic() + BOUND_S
+    deadline = time.monotonic() + bound_s
     while not (outcome := state()):
-        assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"
+        assert time.monotonic() < deadline, f"not within {bound_s} s: {what}"
         time.sleep(LOOK_S)
     return outcome
 

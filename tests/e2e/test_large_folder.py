@@ -14,7 +14,7 @@ from mcp.types import ListRootsResult, Root
 
 from cortex.indexer.scan import FILES_MAX
 from tests.e2e.conftest import BIN, CALL_S
-from tests.wait_until import until
+from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 
@@ -89,6 +89,6 @@ def test_a_folder_that_is_rather_a_disk_is_refused_at_every_door(disk, tmp_path)
     assert REFUSED in (status := run(disk, "status")).stdout + status.stderr
     assert not disk.config.manifest.exists()
     # A person names it: the set that refused it takes it in.
-    until(lambda: "saved.md" in disk.run("exact", "jitter").stdout)
+    until(lambda: "saved.md" in disk.run("exact", "jitter").stdout, "the index of 100 000 files", 4 * BOUND_S)
     assert REFUSED not in run(disk, "exact", "jitter").stdout
     disk.run("down")
