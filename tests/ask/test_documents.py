@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from typing import Any
 
-import orjson
 import pytest
 
-from cortex.ask.exploring.unit_answer import answer_with_code
-from cortex.ask.questions import Search
 from cortex.terms.paths import asks_for_documents_alone
+from tests.ask.searched import ask, write
 
 #: tests with the words of a section outnumber sections
 TESTS = "\n\n".join(
@@ -32,16 +28,8 @@ FILES = {
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("documents")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write(root, FILES)
     return serve(root)
-
-
-def ask(served, query: str) -> dict[str, Any]:
-    answer = asyncio.run(answer_with_code(served.context(), Search(query)))
-    assert answer is not None
-    return orjson.loads(orjson.dumps(answer))
 
 
 @pytest.mark.parametrize(

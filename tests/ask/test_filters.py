@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
-
-import orjson
 import pytest
 
-from cortex.ask.exploring.unit_answer import answer_with_code
-from cortex.ask.questions import Search
 from ipc.messages import Filters
+from tests.ask.searched import ask, write
 
 FILES = {
     "shop/parcels.py": '''"""Parcels."""
@@ -78,16 +73,8 @@ FILTERS = {
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("filters")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write(root, FILES)
     return serve(root)
-
-
-def ask(served, query: str, filters: Filters) -> dict[str, Any]:
-    answer = asyncio.run(answer_with_code(served.context(), Search(query, filters=filters)))
-    assert answer is not None
-    return orjson.loads(orjson.dumps(answer))
 
 
 def places(answer) -> list[str]:
@@ -107,24 +94,26 @@ def places(answer) -> list[str]:
 def test_no_way_leads_around_a_filter(shop, way, filters):
     selection, beginnings = FILTERS[filters]
     assert [
-        place for place in places(ask(shop, QUESTIONS[way], selection)) if not place.startswith(beginnings)
+        place
+        for place in places(ask(shop, QUESTIONS[way], filters=selection))
+        if not place.startswith(beginnings)
     ] == []
 
 
 @pytest.mark.parametrize("way", QUESTIONS)
 def test_a_filter_that_excludes_nothing_leaves_the_places(shop, way):
-    everything = ask(shop, QUESTIONS[way], Filters(exclude_paths=("nowhere/",)))
+    everything = ask(shop, QUESTIONS[way], filters=Filters(exclude_paths=("nowhere/",)))
     assert places(everything)
     if "users" not in way:  # these are answered with uses, which have no filters
-        assert places(everything) == places(ask(shop, QUESTIONS[way], Filters()))
+        assert places(everything) == places(ask(shop, QUESTIONS[way], filters=Filters()))
 
 
 def test_a_named_definition_that_passes_the_filters_comes_first(shop):
-    answer = ask(shop, QUESTIONS["name"], Filters(paths=("shop/*.py",)))
+    answer = ask(shop, QUESTIONS["name"], filters=Filters(paths=("shop/*.py",)))
     assert answer["map"][0]["name"] == "ParcelBox.seal_parcel"
 
 
 def test_an_answer_that_the_filters_leave_empty_says_so(shop):
-    answer = ask(shop, QUESTIONS["name"], Filters(paths=("nowhere/**",)))
+    answer = ask(shop, QUESTIONS["name"], filters=Filters(paths=("nowhere/**",)))
     assert answer["map"] == []
     assert "with these filters" in answer["suggestion"]

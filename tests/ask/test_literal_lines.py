@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-import orjson
 import pytest
 
 from cortex.ask.exploring.unit_answer import answer_with_code
 from cortex.ask.questions import Search
 from cortex.front.text import render
 from cortex.ranking import literal_texts
+from tests.ask.searched import ask, write
 
 MESSAGE = "Inconsistent dependency lock file"
 #: functions with the words of the message in their names, and none of it as a text
@@ -65,16 +64,8 @@ def send_parcel(event, parcel):
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("literals")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write(root, FILES)
     return serve(root)
-
-
-def ask(served, query: str) -> dict[str, Any]:
-    answer = asyncio.run(answer_with_code(served.context(), Search(query)))
-    assert answer is not None
-    return orjson.loads(orjson.dumps(answer))
 
 
 def places(answer) -> list[tuple[str, int]]:

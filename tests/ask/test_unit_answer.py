@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import Any
 
-import orjson
 import pytest
 
-from cortex.ask.exploring.unit_answer import answer_with_code
-from cortex.ask.questions import Search
 from cortex.front.text import render
+from tests.ask.searched import ask, write
 
 LONG = "\n".join(f"    parcel_{at} = weigh_parcel(parcel, {at})" for at in range(70))
 FIELDS = "\n".join(f"    parcel_{at} = {at}" for at in range(20))
@@ -87,16 +84,8 @@ def print_label(parcel):
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("shop")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write(root, FILES)
     return serve(root)
-
-
-def ask(served, query: str, **more: Any) -> dict[str, Any]:
-    answer = asyncio.run(answer_with_code(served.context(), Search(query, **more)))
-    assert answer is not None
-    return orjson.loads(orjson.dumps(answer))
 
 
 def names(answer, part: str = "code") -> list[str]:

@@ -7,6 +7,7 @@ answer then names. A path that is not there is never read as another file.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -95,11 +96,15 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     symbols = [place for place in unknown if not place.lines.line]
     hits = dict(zip(symbols, await _find_symbols(turn, [place.text for place in symbols]), strict=True))
     meanings = await _resolve_candidates(turn, hits)
-    for place, answer in hits.items():
-        if answer is None or answer.results or place.is_path or _AMBIGUOUS in answer.suggestion:
-            continue
-        if data := await find_data(turn, place.text):
-            hits[place], meanings[place] = GraphHits(), data
+    unclear = [
+        place
+        for place, answer in hits.items()
+        if answer and not (answer.results or place.is_path or _AMBIGUOUS in answer.suggestion)
+    ]
+    data = await asyncio.gather(*(find_data(turn, place.text) for place in unclear))
+    for place, definitions in zip(unclear, data, strict=True):
+        if definitions:
+            hits[place], meanings[place] = GraphHits(), definitions
     resolved = Resolved()
     of_files = [spot.hit.path for spots in files.values() for spot in spots[:1]]
     of_symbols = [function.file for functions in meanings.values() for function in functions]
