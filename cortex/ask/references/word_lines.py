@@ -158,8 +158,8 @@ async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tu
     # a string does not tell the type of a field
     sites = {} if owner else {site.place: site for site in quoted}
     sites |= {site.place: site for site in usage.sites}
-    sites = {place: site for place, site in sites.items() if place not in set(usage.imports)}
-    usage = replace(usage, sites=sorted(sites.values(), key=lambda site: site.order), textual=True)
+    others = [sites[place] for place in sites.keys() - set(usage.imports)]
+    usage = replace(usage, sites=sorted(others, key=lambda site: site.order), textual=True)
     usage.truncated = usage.truncated or holding.truncated
     return usage, await asyncio.to_thread(list_others, word, holding, set(usage.places))
 
