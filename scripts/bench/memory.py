@@ -87,15 +87,6 @@ def records(count: int) -> Iterator[list[dict[str, Any]]]:
         ]
 
 
-def time_calls(call: Callable[[], object], count: int = CALLS) -> list[float]:
-    seconds = []
-    for _ in range(count + WARM):
-        begun = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - begun)
-    return seconds[WARM:]
-
-
 def summarise_calls(
     case: str, call: Callable[[], object], count: int, child: psutil.Process | None = None
 ) -> list[report.Figures]:
@@ -107,12 +98,12 @@ def summarise_calls(
     def processor_time() -> float:
         return time.process_time() + (sum(child.cpu_times()[:2]) if child else 0.0)
 
-    def metered() -> None:
+    def metered(_at: int) -> None:
         begun = processor_time()
         call()
         used.append(processor_time() - begun)
 
-    waited = time_calls(metered, count)
+    waited = report.time_calls(count, metered)
     return [
         report.summarise(case, waited),
         report.summarise(f"{case}, processor time", used[WARM:]),
@@ -169,10 +160,10 @@ def bare_commits(folder: Path) -> list[float]:
     connection.execute("CREATE TABLE note (title TEXT, body TEXT)")
     words = Words(13)
 
-    def commit() -> None:
+    def commit(_at: int) -> None:
         connection.execute("INSERT INTO note VALUES (?, ?)", (words(TITLE_WORDS), words(BODY_WORDS)))
 
-    seconds = time_calls(commit)
+    seconds = report.time_calls(CALLS, commit)
     connection.close()
     return seconds
 
@@ -192,19 +183,19 @@ async def wait_for_memory(front: product.Front) -> None:
 
 def measure_stores(root: Path) -> list[float]:
     """Time `cortex_store` through MCP, by a minimal client."""
-    words, seconds, until = Words(17), [], time.monotonic() + AWAKE_S
+    words, until = Words(17), time.monotonic() + AWAKE_S
     with minimal_client.Server([product.CORTEX, "mcp", "--project", str(root)]) as front:
         while b'"result"' not in front.call("cortex_briefing", {}):  # the first call makes its tables
             if time.monotonic() > until:
                 raise SystemExit("memory did not answer")
-        for at in range(CALLS + WARM):
+
+        def store(at: int) -> None:
             note = {"title": f"{words(TITLE_WORDS)} {at}", "body": words(BODY_WORDS)}
-            begun = time.perf_counter()
             answer = front.call("cortex_store", note)
-            seconds.append(time.perf_counter() - begun)
             if b"Stored:" not in answer:
                 raise SystemExit(f"cortex_store answered {answer!r}")
-    return seconds[WARM:]
+
+        return report.time_calls(CALLS, store)
 
 
 async def measure_set_with_model(root: Path, data: Path, notes: int) -> report.Figures:

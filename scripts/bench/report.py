@@ -96,6 +96,16 @@ def embed(memory: Memory) -> None:
             raise SystemExit(f"The model does not answer: {memory.model.fault}")
 
 
+def time_calls(count: int, call: Callable[[int], object], warm_up: int = 10) -> list[float]:
+    """Return seconds of each of `count` calls after the warm-up; the call takes its number."""
+    seconds = []
+    for at in range(warm_up + count):
+        started = time.perf_counter()
+        call(at)
+        seconds.append(time.perf_counter() - started)
+    return seconds[warm_up:]
+
+
 def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict[str, float]:
     """Return {"p50": …}, in the unit of `values`; interpolated between two values."""
     return {f"p{at}": round(float(np.percentile(values, at)), 2) for at in points}

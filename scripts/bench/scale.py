@@ -88,9 +88,9 @@ def measure_notes(count: int, folder: Path, server: Server) -> tuple[report.Figu
 
 
 def time_library(library: Library, name: str) -> list[report.Figures]:
-    words = memory.Words(11)
-    storing = memory.time_calls(lambda: library.store(words(memory.TITLE_WORDS), words(memory.BODY_WORDS)))
-    context = memory.time_calls(lambda: library.recall(words(5)))
+    words, title, body = memory.Words(11), memory.TITLE_WORDS, memory.BODY_WORDS
+    storing = report.time_calls(memory.CALLS, lambda _: library.store(words(title), words(body)))
+    context = report.time_calls(memory.CALLS, lambda _: library.recall(words(5)))
     return [report.summarise(f"{name}: store", storing), report.summarise(f"{name}: recall", context)]
 
 

@@ -33,8 +33,9 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ from environments import plot, python_with
 from minimal_client import Server
 from product import CORTEX, rows_of
 from queries import expression, piece
-from report import Figures, begin, make_parser, print_machine, summarise
+from report import Figures, begin, make_parser, print_machine, summarise, time_calls
 from speed_table import merge, read_results, save, show, show_all, with_exponents
 
 from cortex.ask.freshness import Freshness
@@ -166,16 +167,6 @@ def draw(texts: Sequence[str], count: int) -> dict[str, list[str]]:
     return questions
 
 
-def time_calls(count: int, call: Callable[[int], Any]) -> list[float]:
-    """Return seconds of each of `count` calls, after the warm-up."""
-    took = []
-    for at in range(WARM_UP + count):
-        began = time.perf_counter()
-        call(at)
-        took.append(time.perf_counter() - began)
-    return took[WARM_UP:]
-
-
 def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures]:
     """Return a row for each kind of query: times, and processor time of each process."""
     cases = [
@@ -198,18 +189,16 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
                 lambda at, tool=tool, arguments=arguments, questions=questions: front.call(
                     tool, arguments | {"query": questions[at % len(questions)]}
                 ),
+                0,
             )
             after = usage.processor_s(config.root)
-            calls = count + WARM_UP
-            spent = {name: round(1000 * (after[name] - before.get(name, 0.0)) / calls, 2) for name in after}
+            spent = {name: round(1000 * (after[name] - before.get(name, 0.0)) / count, 2) for name in after}
             rows.append(summarise(case, took) | {"cpu_ms": round(sum(spent.values()), 2), "cpu": spent})
     return rows
 
 
 async def measure_hops(config: Config, questions: Sequence[str], count: int) -> list[Figures]:
-    """Measure the workers of a search one by one, over ZeroMQ, and a round trip that does
-    nothing.
-    """
+    """Measure the workers of a search, and a round trip that does nothing, over ZeroMQ."""
     client, rows, number = Client(config.runtime_dir), [], Freshness(config).current().number
     taken: dict[str, list[float]] = {name: [] for name in ("status", "text", "vector", "fetch")}
 
@@ -261,13 +250,8 @@ def ripgrep(root: Path, drawn: dict[str, list[str]]) -> list[Figures]:
         ("ripgrep: substring", ["-F"], drawn["substring"]),
         ("ripgrep: regex", [], drawn["regex"]),
     ):
-        took = []
-        for question in questions[:GREPS]:
-            began = time.perf_counter()
-            subprocess.run(
-                [program, "-n", *flags, "-e", question, str(root)], stdout=subprocess.DEVNULL, check=False
-            )
-            took.append(time.perf_counter() - began)
+        commands = [[program, "-n", *flags, "-e", question, str(root)] for question in questions[:GREPS]]
+        took = time_calls(len(commands), lambda at, run=commands: subprocess.call(run[at], stdout=DEVNULL), 0)
         rows.append(summarise(case, took))
     return rows
 
@@ -297,7 +281,9 @@ def semble(
                 return {"no_answer_within_s": options.semble_s}, []
             first = time.perf_counter() - server.started
             took = time_calls(
-                count, lambda at: server.call("search", arguments | {"query": questions[at % len(questions)]})
+                count,
+                lambda at: server.call("search", arguments | {"query": questions[at % len(questions)]}),
+                WARM_UP,
             )
             memory = usage.psutil.Process(server.pid).memory_full_info().pss / 1e6
         figures = {
