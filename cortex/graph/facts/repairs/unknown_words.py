@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -23,19 +23,17 @@ ROUNDS_MAX, TRIALS_MAX = 4, 3
 ERRORS_MAX = 4000
 #: calls of macros without a semicolon that stay calls, those outside of classes
 STATEMENTS_MAX = 200
-#: characters of a macro's arguments, and before a word
-ARGUMENTS_MAX, BEFORE_MAX = 400, 200
+#: characters of a macro's arguments, before a word, and of a keyword there with the one before it
+ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX = 400, 200, 12
 
-_WORD = re.compile(r"(?<![\w.])[A-Z][A-Z0-9_]{2,}\b(?!\s*::)")
-#: such a word as a type or value, not the one of `void (FAST *load)(int size)`; as the type of a
-#: parameter
-_USED = re.compile(
-    r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?!\s*\*\s*\w+\s*\)\s*\()"
-    r"(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))"
-)
-_PARAMETER = re.compile(r"[(,]\s*([A-Z][A-Z0-9_]{2,})\s+\w+(?=\s*[,)=\[])")
+#: it begins with a letter so that a search skips all others
+_WORD = re.compile(r"[A-Z](?<![\w.].)[A-Z0-9_]{2,}\b")
+#: behind such a word as a type or value, not the one of `void (FAST *load)(int size)`; around one
+#: as the type of a parameter
+_USED = re.compile(r"(?!\s*\*\s*\w+\s*\)\s*\()\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>))")
+_PARAMETER_BEFORE, _PARAMETER = re.compile(r"[(,]\s*\Z"), re.compile(r"\s+\w+\s*[,)=\[]")
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*")
-_NO_NEWLINE = re.compile(r"[^\n]")
+_NEWLINE, _NO_NEWLINE = re.compile(r"\n"), re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
 #: the text that may follow a macro before a declaration, and behind one
 _DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[)")
@@ -87,47 +85,56 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
     """Return C++ with such words as blanks and the same lines and columns; the text itself if its
     parse, `root`, does not improve. `parse` returns the root of other text.
     """
-    errors = _errors_of(root)
+    best, errors = text, _errors_of(root)
     if not errors.rows or len(errors.rows) > ERRORS_MAX:
         return text
-    first = _DEFAULT.sub(_plain_default, _without_commas(text))
-    best, best_errors = text, errors
-    if first != text and (trial := _errors_of(parse(first))).total < errors.total:
-        best, best_errors = first, trial
-    lines = text.split("\n")
-    if not any(
-        _WORD.search(lines[row])
-        for error in set(best_errors.rows)
-        for row in (error, error - 1)
-        if row < len(lines)
-    ):
+    first = _without_commas(text) if "decltype" in text else text
+    first = _DEFAULT.sub(_plain_default, first) if "template" in text else first
+    if first != text and (others := _errors_of(parse(first))).total < errors.total:
+        best, errors = first, others
+    if all(_is_used(best, match) or _is_value(best, match) for match in _words_near(best, errors.rows)):
         return best
     code = _DIRECTIVE.sub(_blank, NO_CODE.sub(_blank, best))
-    by_row = _candidates(code)
-    names = set[str]()
+    words, names, by_row = set[str](), set[str](), dict[int, list[_Candidate]]()
     rejected, joint = set[_Candidate](), set[int]()
+
+    def trial(tried: list[_Candidate]) -> tuple[list[_Candidate], str, _Errors]:
+        """Return those that help if all uses of these words go, with that text and its errors."""
+        tried_names = {each.name for each in tried}
+        every = (each for row in by_row.values() for each in row if each.name in tried_names)
+        other = _without(best, every)
+        others = _errors_of(parse(other))
+        return [each for each in tried if _is_better(errors.rows, others.rows, code, each)], other, others
+
     for _ in range(ROUNDS_MAX):
-        tried = _choose(best_errors.rows, by_row, rejected, joint)
+        if more := {match[0] for match in _words_near(code, errors.rows)} - words:
+            words |= more
+            by_row = _candidates(code, words)
+        by_row = {row: [each for each in listed if each.name not in names] for row, listed in by_row.items()}
+        tried = _choose(errors.rows, by_row, rejected, joint)
         if not tried:
             break
-        other = _without(best, tried)
-        others = _errors_of(parse(other))
-        right = [each for each in tried if _is_better(best_errors.rows, others.rows, code, each)]
+        right, other, others = trial(tried)
+        if 0 < len(right) < len(tried):
+            _, other, others = trial(right)
         rejected.update(set(tried).difference(right))
         if not right:
             continue
-        names.update(each.name for each in right)
-        every = [each for row in by_row.values() for each in row if each.name in names]
-        other = _without(best, every)
-        others = _errors_of(parse(other))
-        if others.total >= best_errors.total:
+        if others.total >= errors.total:
             rejected.update(right)
-            names.difference_update(each.name for each in right)
             continue
-        best, best_errors = other, others
+        best, errors = other, others
+        names.update(each.name for each in right)
         rejected.difference_update(each for each in tried if each.is_statement)  # beside errors that went
-        by_row = {row: [each for each in listed if each.name not in names] for row, listed in by_row.items()}
     return best
+
+
+def _words_near(text: str, errors: Iterable[int]) -> Iterator[re.Match[str]]:
+    """Yield the words in capitals in the lines of errors and those above, directives left out."""
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text) + 1]
+    for row in sorted({row for error in errors for row in (error - 1, error) if 0 <= row < len(starts) - 1}):
+        if not text[starts[row] : starts[row + 1]].lstrip().startswith("#"):
+            yield from _WORD.finditer(text, starts[row], starts[row + 1] - 1)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -174,12 +181,15 @@ def _errors_of(root: Node) -> _Errors:
     return _Errors(sorted(rows), len(rows) + lines)
 
 
-def _candidates(code: str) -> dict[int, list[_Candidate]]:
-    """Return the words that may be such macros by line, from 0, in the order of the text."""
+def _candidates(code: str, words: set[str]) -> dict[int, list[_Candidate]]:
+    """Return the uses of `words` that may be such macros by line, from 0, in the order of the text;
+    none of a word that is used as a type or value elsewhere.
+    """
     by_row: dict[int, list[_Candidate]] = {}
-    used = {*_USED.findall(code), *_PARAMETER.findall(code)}
+    uses = [match for match in _WORD.finditer(code) if match[0] in words]
+    used = {match[0] for match in uses if _is_used(code, match)}
     row = done = statements = after = 0
-    for match in _WORD.finditer(code):
+    for match in uses:
         candidate = _candidate(code, match, after) if match[0] not in used else None
         if candidate is not None:
             row += code.count("\n", done, match.start())
@@ -194,18 +204,33 @@ def _candidates(code: str) -> dict[int, list[_Candidate]]:
     return by_row
 
 
+def _is_used(code: str, match: re.Match[str]) -> bool:
+    start, end = match.span()
+    return _USED.match(code, end) is not None or (
+        _PARAMETER.match(code, end) is not None
+        and _PARAMETER_BEFORE.search(code, max(0, start - BEFORE_MAX), start) is not None
+    )
+
+
+def _is_value(code: str, match: re.Match[str]) -> bool:
+    before = code[max(0, match.start() - BEFORE_MAX) : match.start()].rstrip()[-KEYWORD_MAX:]
+    return _VALUE_BEFORE.search(before) is not None and not (
+        _POINTER.search(before) and _NAMED.match(code, match.end())
+    )
+
+
 def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None:
     """Return a word that may be such a macro, with its arguments. `after` is the end of the last
     one that is a statement, 0 for none.
     """
     start, end = match.span()
-    before = code[max(0, start - BEFORE_MAX) : start].rstrip()
-    if _VALUE_BEFORE.search(before) and not (_POINTER.search(before) and _NAMED.match(code, end)):
+    if _is_value(code, match):
         return None
+    before = code[max(0, start - BEFORE_MAX) : start].rstrip()
     goes_on = not code[after:start].strip() if after else False
     if not goes_on and before[-1:] == ")" and before[: before.rfind("(")].rstrip().endswith(match[0]):
         return None  # parts of a text, `PART("a") PART("b")`
-    is_behind = not goes_on and _BEHIND.search(before) is not None
+    is_behind = not goes_on and _BEHIND.search(before[-KEYWORD_MAX:]) is not None
     arguments = _ARGUMENTS_OPEN.match(code, end)
     if arguments is not None:
         end = _closing(code, arguments.end() - 1) + 1
@@ -214,7 +239,7 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
     declares = _DECLARES.match(code, end) is not None
     if is_behind and (declares or _ENDS.match(code, end) or (arguments is None and _CLOSES.match(code, end))):
         return _Candidate(match[0], start, end)
-    is_statement = (goes_on or _STATEMENT.search(before) is not None) and _LINE_END.match(
+    is_statement = (goes_on or _STATEMENT.search(before[-1:]) is not None) and _LINE_END.match(
         code, end
     ) is not None
     closes = is_statement and _CLOSES.match(code, end) is not None
@@ -261,7 +286,7 @@ def _choose(
     return list(chosen)
 
 
-def _without(text: str, candidates: list[_Candidate]) -> str:
+def _without(text: str, candidates: Iterable[_Candidate]) -> str:
     parts, done = list[str](), 0
     for each in sorted(candidates, key=lambda each: each.start):
         if each.start >= done:
