@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX = 400, 200, 12
 _WORD = re.compile(r"[A-Z](?<![\w.].)[A-Z0-9_]{2,}\b")
 #: behind such a word as a type or value, not the one of `void (FAST *load)(int size)`; around one
 #: as the type of a parameter
-_USED = re.compile(r"(?!\s*\*\s*\w+\s*\)\s*\()\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>))")
+_USED = re.compile(r"(?!\s*\*\s*\w+\s*\)\s*\()\s*(?:[*&>.,)<+|?%\]^!]|/(?![/*])|::|==|-(?!>))")
 _PARAMETER_BEFORE, _PARAMETER = re.compile(r"[(,]\s*\Z"), re.compile(r"\s+\w+\s*[,)=\[]")
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*")
 _NEWLINE, _NO_NEWLINE = re.compile(r"\n"), re.compile(r"[^\n]")
@@ -92,7 +93,10 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
     first = _DEFAULT.sub(_plain_default, first) if "template" in text else first
     if first != text and (others := _errors_of(parse(first))).total < errors.total:
         best, errors = first, others
-    if all(_is_used(best, match) or _is_value(best, match) for match in _words_near(best, errors.rows)):
+    if all(
+        _is_used(best, match) or (_is_within_line(best, match.start()) and _is_value(best, match))
+        for match in _words_near(best, errors.rows)
+    ):
         return best
     code = _DIRECTIVE.sub(_blank, NO_CODE.sub(_blank, best))
     words, names, by_row = set[str](), set[str](), dict[int, list[_Candidate]]()
@@ -101,10 +105,14 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
     def trial(tried: list[_Candidate]) -> tuple[list[_Candidate], str, _Errors]:
         """Return those that help if all uses of these words go, with that text and its errors."""
         tried_names = {each.name for each in tried}
-        every = (each for row in by_row.values() for each in row if each.name in tried_names)
+        every = [each for row in by_row.values() for each in row if each.name in tried_names]
         other = _without(best, every)
         others = _errors_of(parse(other))
-        return [each for each in tried if _is_better(errors.rows, others.rows, code, each)], other, others
+        fewer = {each: _fewer(errors.rows, others.rows, code, each) for each in every}
+        sums = Counter[str]()
+        for each in every:
+            sums[each.name] += fewer[each]
+        return [each for each in tried if fewer[each] > 0 and sums[each.name] > 0], other, others
 
     for _ in range(ROUNDS_MAX):
         if more := {match[0] for match in _words_near(code, errors.rows)} - words:
@@ -212,6 +220,10 @@ def _is_used(code: str, match: re.Match[str]) -> bool:
     )
 
 
+def _is_within_line(text: str, at: int) -> bool:
+    return bool(text[text.rfind("\n", 0, at) + 1 : at].strip())
+
+
 def _is_value(code: str, match: re.Match[str]) -> bool:
     before = code[max(0, match.start() - BEFORE_MAX) : match.start()].rstrip()[-KEYWORD_MAX:]
     return _VALUE_BEFORE.search(before) is not None and not (
@@ -296,9 +308,9 @@ def _without(text: str, candidates: Iterable[_Candidate]) -> str:
     return "".join((*parts, text[done:]))
 
 
-def _is_better(before: list[int], after: list[int], code: str, candidate: _Candidate) -> bool:
-    """Return True if fewer errors, sorted by line, are around a word."""
+def _fewer(before: list[int], after: list[int], code: str, candidate: _Candidate) -> int:
+    """Return how many of the errors around a word, sorted by line, are gone."""
     first = candidate.row - 1
     end = candidate.row + 2 + code.count("\n", candidate.start, candidate.end)
-    near, others = (bisect_left(rows, end) - bisect_left(rows, first) for rows in (after, before))
-    return near < others
+    others, near = (bisect_left(rows, end) - bisect_left(rows, first) for rows in (before, after))
+    return others - near
