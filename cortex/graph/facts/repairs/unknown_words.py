@@ -38,7 +38,7 @@ _NEWLINE, _NO_NEWLINE = re.compile(r"\n"), re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
 #: the text that may follow a macro before a declaration, and behind one
 _DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[)")
-_ENDS = re.compile(r"\s*(?:[;{]|=(?!=)|->|\Z)")
+_ENDS = re.compile(r"\s*(?:[;{]|:(?!:)|=(?!=)|->|\Z)")
 _CLOSES, _LINE_END = re.compile(r"\s*(?:\}|\Z)"), re.compile(r"[ \t]*(?:\n|\Z)")
 _ARGUMENTS_OPEN = re.compile(r"[ \t]*\(")
 #: the text before an annotation behind parameters, and before a value
@@ -220,6 +220,12 @@ def _is_used(code: str, match: re.Match[str]) -> bool:
     )
 
 
+def _is_part(before: str, name: str) -> bool:
+    """Return True if the text before a word ends with a call of the same word within its line."""
+    head = before[: before.rfind("(")].rstrip()
+    return head.endswith(name) and _is_within_line(head, len(head) - len(name))
+
+
 def _is_within_line(text: str, at: int) -> bool:
     return bool(text[text.rfind("\n", 0, at) + 1 : at].strip())
 
@@ -240,7 +246,7 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
         return None
     before = code[max(0, start - BEFORE_MAX) : start].rstrip()
     goes_on = not code[after:start].strip() if after else False
-    if not goes_on and before[-1:] == ")" and before[: before.rfind("(")].rstrip().endswith(match[0]):
+    if not goes_on and before[-1:] == ")" and _is_part(before, match[0]):
         return None  # parts of a text, `PART("a") PART("b")`
     is_behind = not goes_on and _BEHIND.search(before[-KEYWORD_MAX:]) is not None
     arguments = _ARGUMENTS_OPEN.match(code, end)
