@@ -1,8 +1,8 @@
-"""Macros of C++ that no other rule knows, found by the errors of the parser.
+"""Macros of C and C++ that no other rule knows, found by the errors of the parser.
 
-A word in capitals that stands where no type, name or value can is a macro of another file: an
-annotation, an export, a directive for a compiler. The parser reports an error in its line or the
-next one. A word is replaced by blanks if the error then goes; so are its other uses in such places.
+A word in capitals, or one as `__init`, that stands where no type, name or value can is a macro of
+another file: an annotation, an export, a directive for a compiler. The parser reports an error in
+its line or the next one. A word is replaced by blanks in all such places if errors then go.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ STATEMENTS_MAX = 200
 ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX = 400, 200, 12
 
 #: it begins with a letter so that a search skips all others
-_WORD = re.compile(r"[A-Z](?<![\w.].)[A-Z0-9_]{2,}\b")
+_WORD = re.compile(
+    r"(?:[A-Z](?<![\w.].)[A-Z0-9_]{2,}|_(?<![\w.].)_(?!attribute|declspec|typeof|asm|extension)[a-z]\w+)\b"
+)
 #: behind such a word as a type or value, not the one of `void (FAST *load)(int size)`; around one
 #: as the type of a parameter
-_USED = re.compile(r"(?!\s*\*\s*\w+\s*\)\s*\()\s*(?:[*&>.,)<+|?%\]^!]|/(?![/*])|::|==|-(?!>))")
+_USED = re.compile(r"(?!\s*\*\s*\w+\s*\)\s*\()(?:::|\s*(?:[*&>.,)<+|?%\]^!]|/(?![/*])|==|-(?!>)))")
 _PARAMETER_BEFORE, _PARAMETER = re.compile(r"[(,]\s*\Z"), re.compile(r"\s+\w+\s*[,)=\[]")
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*")
 _NEWLINE, _NO_NEWLINE = re.compile(r"\n"), re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
 #: the text that may follow a macro before a declaration, and behind one
-_DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[)")
+_DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[|::\w)")
 _ENDS = re.compile(r"\s*(?:[;{]|:(?!:)|=(?!=)|->|\Z)")
 _CLOSES, _LINE_END = re.compile(r"\s*(?:\}|\Z)"), re.compile(r"[ \t]*(?:\n|\Z)")
 _ARGUMENTS_OPEN = re.compile(r"[ \t]*\(")
@@ -47,7 +49,12 @@ _VALUE_BEFORE = re.compile(
     r"(?:[=.,(<!&|+\-*/%?]|::|\b(?:return|case|goto|new|delete|throw|sizeof|typename))\Z"
 )
 #: that between a pointer and a name, `void *FAST load(int size)`
-_POINTER, _NAMED = re.compile(r"[\w>*&]\s*[*&]\Z"), re.compile(r"\s+[A-Za-z_]\w*\s*\(")
+_POINTER, _NAMED = re.compile(r"[\w>*&]\s*[*&]\Z"), re.compile(r"(?:\([^()]*\))?\s+[A-Za-z_]\w*\s*\(")
+#: the begin of a type behind a word that so is no value, `(FAST const int *)text`
+_QUALIFIED = re.compile(r"\s+(?:const|volatile|unsigned|signed|struct)\b")
+#: a result as the argument of a macro, `static SHOP_API(int) note(`
+_RESULT_BEFORE = re.compile(r"\b(?:static|extern|inline|const|constexpr)\Z")
+_RESULT = re.compile(r"\(([A-Za-z_][^,()]*)\)(?=\s+\w+\s*\()")
 #: a calling convention, which stands behind a type, `BOOL WINAPI load()`
 _CONVENTION = re.compile(r"(?:CALL|CDECL|API)\Z")
 #: the end of a statement or its begin
@@ -233,7 +240,7 @@ def _is_within_line(text: str, at: int) -> bool:
 def _is_value(code: str, match: re.Match[str]) -> bool:
     before = code[max(0, match.start() - BEFORE_MAX) : match.start()].rstrip()[-KEYWORD_MAX:]
     return _VALUE_BEFORE.search(before) is not None and not (
-        _POINTER.search(before) and _NAMED.match(code, match.end())
+        _QUALIFIED.match(code, match.end()) or (_POINTER.search(before) and _NAMED.match(code, match.end()))
     )
 
 
@@ -252,7 +259,11 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
     arguments = _ARGUMENTS_OPEN.match(code, end)
     if arguments is not None:
         end = _closing(code, arguments.end() - 1) + 1
-        if not end or _CALL.search(code, arguments.end(), end - 1):
+        if not end or (
+            _CALL.search(code, arguments.end(), end - 1)
+            and _LINE_END.match(code, end)
+            and not is_in_class(code, start)
+        ):
             return None
     declares = _DECLARES.match(code, end) is not None
     if is_behind and (declares or _ENDS.match(code, end) or (arguments is None and _CLOSES.match(code, end))):
@@ -265,6 +276,8 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
         return _Candidate(match[0], start, end) if declares or closes else None
     if not declares and not closes:
         return None
+    if _RESULT_BEFORE.search(before[-KEYWORD_MAX:]) and (result := _RESULT.match(code, arguments.end() - 1)):
+        return _Candidate(match[0], start, end, f"{' ' * (result.start(1) - start)}{result[1]}")
     if is_statement and "\n" not in code[start:end]:
         text = _statement(match[0], code[arguments.end() : end - 1])
         return _Candidate(match[0], start, end, text, is_statement=True)
