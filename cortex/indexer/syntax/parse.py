@@ -110,7 +110,7 @@ def _without_unknown_words(source: Source, language: Language) -> Source:
     def view(other: str) -> Source:
         return replace(source, lines=tuple(other.split("\n")))
 
-    def parse_text(other: str) -> Node:  # the last tree is cached, and mostly is the best one
+    def parse_text(other: str) -> Node:  # the best tree is one of two that are cached
         return syntax_tree(view(other), language)[1].root_node
 
     root, other = syntax_tree(source, language)[1].root_node, text
@@ -216,7 +216,7 @@ class NoGrammar(Unparsed):
     """The grammar belongs to an extra that is not installed."""
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)
 def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     """Return (text, tree) of a file in a language with a grammar; cached for the next reader of the
     same file.

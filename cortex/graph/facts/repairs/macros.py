@@ -59,6 +59,7 @@ _DEEP_ARGUMENTS = rf"\((?:[^()\n]|{_ARGUMENTS})*\)"
 #: further lines of such macros, and several lines of them, the first of which is no call
 _MORE_LINES = rf"(?:[ \t]*\n[ \t]*{_MACRO}(?:{_ARGUMENTS})?(?=[ \t]*\n)){{0,8}}"
 _MACRO_LINES = f"{_MACRO}{_MORE_LINES}"
+_FIRST_MACROS = rf"(?:{_MACRO}(?:{_ARGUMENTS})?[ \t]+)+"
 _EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
 _GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
 _TEXT_ARGUMENT = r"\(\s*(?:\"(?:\\.|[^\"\\\n])*\"\s*)+\)"
@@ -115,13 +116,18 @@ _VARIABLE_ARGUMENTS = (
     r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
     r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
 )
-#: a function's name
+#: the types that own a function, its name, `Disk<T>::`, `~Disk(`, and its result, also on a line of
+#: its own
+_OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
+_RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
 _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
-#: positions of marks: between `class` and the type's name; alone on a line; a macro's arguments at
-#: the top; before a block, `SHOP_TRY {`; an access label; before the next block,
+#: positions of marks: between `class` and the type's name; before a result and a function's name
+#: (an error, but so frequent that a search for errors costs more); alone on a line; a macro's
+#: arguments at the top; before a block, `SHOP_TRY {`; an access label; before the next block,
 #: `SHOP_CATCH(...) {`; `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union|enum(?=\s+(?:[A-Z][A-Z0-9]*_|\[\[))){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
     rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
@@ -152,10 +158,10 @@ _STATEMENT = re.compile(
     r"|(?!static_assert)(?P<called>\w*[a-z]\w*(?:(?:\.|->|::)\w+)*)\([^;{}]*\);"
 )
 
-#: fast searches, by first characters, for the places of marks: `type`; the line of `alone` and
-#: `given`; the end of `block`
+#: fast searches, by first characters, for the places of marks: `type`; the line of `first`,
+#: `alone` and `given`; the end of `block`
 _TYPES = re.compile(rf"(?:class|struct|union|enum){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
-_LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:\(|:?[ \t]*$)")
+_LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|:?[ \t]*$)")
 _BLOCKS = re.compile(r"_[A-Z0-9]*+[ \t]*+(?://[^\n]*+)?\n?[ \t]*+\{")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
 _DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
