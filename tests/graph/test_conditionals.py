@@ -9,6 +9,9 @@ import pytest
 
 from cortex.graph.facts.repairs.conditionals import drop_inner_conditionals
 from cortex.graph.facts.repairs.macros import unmark
+from cortex.indexer.syntax.parse import without_marks
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import LANGUAGES
 
 COMPLETE = """\
 public:
@@ -139,7 +142,8 @@ void hint() const NO_ANALYSIS;
 
 
 def test_removed_annotations_keep_the_number_and_length_of_lines():
-    plain = unmark(ANNOTATED).splitlines()
+    source = Source("a.cpp", tuple(ANNOTATED.splitlines()))
+    plain = without_marks(source, next(language for language in LANGUAGES if language.name == "cpp")).lines
     assert [len(line) for line in plain] == [len(line) for line in ANNOTATED.splitlines()]
     assert [line.split() for line in plain] == [
         ["void", "save(int", "a)"],

@@ -120,6 +120,8 @@ _VARIABLE_ARGUMENTS = (
 #: its own
 _OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
 _RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
+#: words that are no type before a name: a word in capitals before them may be a type
+_NO_RESULT = r"(?:[A-Z0-9_]+|const|volatile|static|inline|constexpr|operator|extern|return|else|new|delete|case|goto|throw)\b"
 _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
 #: positions of marks: between `class` and the type's name; before a result and a function's name
 #: (an error, but so frequent that a search for errors costs more); alone on a line; a macro's
@@ -127,7 +129,7 @@ _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
 #: `SHOP_CATCH(...) {`; `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union|enum(?=\s+(?:[A-Z][A-Z0-9]*_|\[\[))){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
-    rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
+    rf"|^[ \t]*(?P<first>{_FIRST_MACROS}|[A-Z][A-Z0-9]+[ \t]+(?!{_NO_RESULT}))(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
     rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"

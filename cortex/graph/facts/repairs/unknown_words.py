@@ -24,8 +24,9 @@ ROUNDS_MAX, TRIALS_MAX = 4, 3
 ERRORS_MAX = 4000
 #: calls of macros without a semicolon that stay calls, those outside of classes
 STATEMENTS_MAX = 200
-#: characters of a macro's arguments, before a word, and of a keyword there with the one before it
-ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX = 400, 200, 12
+#: characters of a macro's arguments, before a word, and there of a keyword with the one before it,
+#: and of an annotation behind a keyword
+ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX, BEHIND_MAX = 400, 200, 12, 60
 
 #: it begins with a letter so that a search skips all others
 _WORD = re.compile(
@@ -43,8 +44,9 @@ _DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[|::\w)")
 _ENDS = re.compile(r"\s*(?:[;{]|:(?!:)|=(?!=)|->|\Z)")
 _CLOSES, _LINE_END = re.compile(r"\s*(?:\}|\Z)"), re.compile(r"[ \t]*(?:\n|\Z)")
 _ARGUMENTS_OPEN = re.compile(r"[ \t]*\(")
-#: the text before an annotation behind parameters, and before a value
-_BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))\Z")
+#: the text before an annotation behind parameters, behind a variable, and before a value
+_BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))(?:\s+[A-Z][A-Z0-9_]{2,})?\Z")
+_VARIABLE_BEFORE = re.compile(r"(?:[\w>]\s+|[*&]\s*)\w+(?:\[\w*\])?\Z")  # `int size GUARDED_BY(lock);`
 _VALUE_BEFORE = re.compile(
     r"(?:[=.,(<!&|+\-*/%?]|::|\b(?:return|case|goto|new|delete|throw|sizeof|typename))\Z"
 )
@@ -191,6 +193,9 @@ def _errors_of(root: Node) -> _Errors:
             if more := node.end_point[0] - node.start_point[0]:
                 rows.append(node.end_point[0])
                 lines += more
+            elif node.is_missing and (outer := node.parent) and (following := outer.next_sibling):
+                row = following.start_point[0]
+                rows += (row,) * (row > node.start_point[0] + 1)  # behind blanks, the actual place
         if node.has_error:
             pending += node.children
     return _Errors(sorted(rows), len(rows) + lines)
@@ -255,7 +260,7 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
     goes_on = not code[after:start].strip() if after else False
     if not goes_on and before[-1:] == ")" and _is_part(before, match[0]):
         return None  # parts of a text, `PART("a") PART("b")`
-    is_behind = not goes_on and _BEHIND.search(before[-KEYWORD_MAX:]) is not None
+    is_behind = not goes_on and _BEHIND.search(before[-BEHIND_MAX:]) is not None
     arguments = _ARGUMENTS_OPEN.match(code, end)
     if arguments is not None:
         end = _closing(code, arguments.end() - 1) + 1
@@ -266,7 +271,10 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
         ):
             return None
     declares = _DECLARES.match(code, end) is not None
-    if is_behind and (declares or _ENDS.match(code, end) or (arguments is None and _CLOSES.match(code, end))):
+    ends = _ENDS.match(code, end) is not None
+    if arguments is not None and ends and _VARIABLE_BEFORE.search(before[-BEHIND_MAX:]):
+        return _Candidate(match[0], start, end)
+    if is_behind and (declares or ends or (arguments is None and _CLOSES.match(code, end))):
         return _Candidate(match[0], start, end)
     is_statement = (goes_on or _STATEMENT.search(before[-1:]) is not None) and _LINE_END.match(
         code, end
