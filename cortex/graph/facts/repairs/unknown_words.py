@@ -195,7 +195,8 @@ def _errors_of(root: Node) -> _Errors:
                 lines += more
             elif node.is_missing and (outer := node.parent) and (following := outer.next_sibling):
                 row = following.start_point[0]
-                rows += (row,) * (row > node.start_point[0] + 1)  # behind blanks, the actual place
+                if row > node.start_point[0] + 1:
+                    rows[-1] = row  # the actual place, behind blank lines
         if node.has_error:
             pending += node.children
     return _Errors(sorted(rows), len(rows) + lines)
