@@ -446,7 +446,6 @@ def test_macros_before_definitions_and_fixtures_of_tests_leave_their_types():
         "void SHOP_PRINTF(1, 2) note(char const *format, ...);",
         "static unsigned long SHOP_PRINTF(1, 2)\n    note(char const *format, ...);",
         "extern __printf(1, 2) void note(char const *format, ...);",
-        "struct disk printf_like(1, 2) note(char const *format, ...);",
         "SHOPAPI(void) SHOPCALL\nnote(char const *format, ...);",
         "extern SHOPAPI(const char *) note(char const *format, ...);",
         "void note(char const *format, ...) SHOP_NONNULL(1);",

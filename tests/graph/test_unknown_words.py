@@ -90,6 +90,82 @@ def test_types_values_and_calls_stay(text: str) -> None:
     assert read(text) == text
 
 
+MARKED = """\
+SHOP_INLINE Disk::Disk(int free) SHOP_NOEXCEPT
+    : free_(free) {
+  SHOP_TRY {
+    save();
+  } SHOP_CATCH_ALL { return; }
+}
+void SHOP_INLINE shop::Box<T>::put(int x) { x_ = SHOP_FLAGS{}; }
+SHOP_INLINE Disk &Disk::operator=(Disk const &other) { return *this; }
+SHOP_INLINE const char *name_of(Disk *disk) { return ""; }
+#define SHOP_AGAIN ; SHOP_TRY { }
+"""
+
+
+def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
+    plain = read(MARKED)
+    assert [line.split() for line in plain.splitlines()] == [
+        line.split()
+        for line in (
+            "Disk::Disk(int free)",
+            ": free_(free) {",
+            "{",
+            "save();",
+            "} { return; }",
+            "}",
+            "void shop::Box<T>::put(int x) { x_ = SHOP_FLAGS{}; }",
+            "Disk &Disk::operator=(Disk const &other) { return *this; }",
+            'const char *name_of(Disk *disk) { return ""; }',
+            "#define SHOP_AGAIN ; SHOP_TRY { }",
+        )
+    ]
+    assert list(map(len, plain.splitlines())) == list(map(len, MARKED.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("SHOP_NODISCARD SHOP_INLINE std::string Disk::two() const {", "std::string Disk::two() const {"),
+        (
+            "SHOP_A SHOP_B(f(1)) std::vector<std::string>::iterator Disk::it() {",
+            "std::vector<std::string>::iterator Disk::it() {",
+        ),
+        ("  SHOP_NODISCARD SHOP_INLINE std::string two() const;", "std::string two() const;"),
+        ("INL std::string Disk::help() {", "std::string Disk::help() {"),
+        ("INL void Disk::turn() {", "void Disk::turn() {"),
+        ("SHOP_A SHOP_B static int f() {", "static int f() {"),
+        ("SHOP_INLINE Disk *\nDisk::self(int n) {", "Disk *\nDisk::self(int n) {"),
+        ("SHOP_INLINE Disk\n*Disk::self(int n) {", "Disk\n*Disk::self(int n) {"),
+        ("void PRINTF_LIKE(1, 2) note(char *s, ...);", "void note(char *s, ...);"),
+        ("extern const char *SHOP_FMT(1, 2)\n note(char *s);", "extern const char *\n note(char *s);"),
+        ("static __printf(1, 2) void note(char *s) {", "static void note(char *s) {"),
+        ("static SHOP_API(struct disk *) note(char *s) {", "static struct disk * note(char *s) {"),
+        ("void note(char *s) NONNULL(1) {", "void note(char *s) {"),
+        ("Disk(int n) SHOP_NOEXCEPT // see\n : n_(n) {", "Disk(int n) // see\n : n_(n) {"),
+        (
+            "struct Disk {\n  /// @{\n  SHOP_TEMPLATE((A<B> || C(d)),\n    typename T)\n  SHOP_PURE\n  void f(T x);",
+            "struct Disk {\n /// @{\n\n\n\n void f(T x);",
+        ),
+        (
+            "template <int N>\nSHOP_A Disk(char (&x)[N]) noexcept(f(x)) : n_{N} {",
+            "template <int N>\nDisk(char (&x)[N]) noexcept(f(x)) : n_{N} {",
+        ),
+        ("  INL explicit Disk(int n) : n_(n) {", "explicit Disk(int n) : n_(n) {"),
+        ("void f() SHOP_NOEXCEPT_IF(noexcept(g())) {", "void f() {"),
+    ],
+)
+def test_marks_around_functions_go_without_moving_a_line(marked: str, plain: str) -> None:
+    for place in ("%s", "int x;\n%s") if "Disk::" in plain else ("struct Disk {\n%s\n};",):
+        body = f"{marked}}}" if marked.endswith("{") else marked
+        text = read(place % body)
+        assert len(text) == len(place % body)
+        assert [line.split() for line in text.split("\n")] == [
+            line.split() for line in (place % (f"{plain}}}" if plain.endswith("{") else plain)).split("\n")
+        ]
+
+
 def test_a_function_pointer_of_a_convention_is_no_use_of_a_type() -> None:
     text = "typedef void (A_CDECL *hook)(int size);\nvoid A_CDECL load(int size) {}"
     assert read(text).endswith("\nvoid         load(int size) {}")

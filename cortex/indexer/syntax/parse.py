@@ -105,17 +105,19 @@ def without_marks(source: Source, language: Language) -> Source:
 
 def _without_unknown_words(source: Source, language: Language) -> Source:
     """Return a file of C or C++ without the macros that its parser stumbles over."""
-    tree, parser, text = syntax_tree(source, language)[1], _tools(language)[0], "\n".join(source.lines)
+    text = "\n".join(source.lines)
 
-    def parse_text(other: str) -> Node:
-        raw = f"{other}\n".encode("utf-8", "surrogatepass")
-        return _parse_places(parser, raw, len(raw)).root_node
+    def view(other: str) -> Source:
+        return replace(source, lines=tuple(other.split("\n")))
 
-    other = text
-    if tree.root_node.has_error and len(text) <= WORDS_CHARS_MAX:
+    def parse_text(other: str) -> Node:  # the best tree is one of two that are cached
+        return syntax_tree(view(other), language)[1].root_node
+
+    root, other = syntax_tree(source, language)[1].root_node, text
+    if root.has_error and len(text) <= WORDS_CHARS_MAX:
         with contextlib.suppress(TooComplex):
-            other = blank_unknown_words(text, tree.root_node, parse_text)
-    return source if other is text else replace(source, lines=tuple(other.split("\n")))
+            other = blank_unknown_words(text, root, parse_text)
+    return source if other is text else view(other)
 
 
 def _read_repaired(source: Source, raw: bytes, language: Language) -> Outline:
@@ -214,7 +216,7 @@ class NoGrammar(Unparsed):
     """The grammar belongs to an extra that is not installed."""
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)
 def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     """Return (text, tree) of a file in a language with a grammar; cached for the next reader of the
     same file.

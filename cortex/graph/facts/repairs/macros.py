@@ -2,7 +2,8 @@
 
 * items inside the braces of a Rust macro, `cfg_rt! { mod task; }`: read as if outside of it
 * calls in the text of a C macro
-* macros before names in C++, `class SHOP_API Disk {`: replaced by blanks
+* macros in C++ that can be read as names or types, so that no error of the parser shows them,
+  `class SHOP_API Disk {`: replaced by blanks (`unknown_words` finds the others)
 
 The grammar sees the inside of a Rust macro as a list of tokens. If it parses as items it nearly
 always is a list of items, and some crates declare whole modules like this.
@@ -55,9 +56,6 @@ _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _ARGUMENTS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
 #: arguments of a macro that is a result's type: `SHOP_ENABLE_IF((Same<Bare<T>>), (Disk&)) save(`
 _DEEP_ARGUMENTS = rf"\((?:[^()\n]|{_ARGUMENTS})*\)"
-#: those of a macro in a class, which may stand for a template's head, in several lines
-_LONG_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)){0,800}+\)"
-_MACROS = rf"(?:{_MACRO}[ \t]+)+"
 #: further lines of such macros, and several lines of them, the first of which is no call
 _MORE_LINES = rf"(?:[ \t]*\n[ \t]*{_MACRO}(?:{_ARGUMENTS})?(?=[ \t]*\n)){{0,8}}"
 _MACRO_LINES = f"{_MACRO}{_MORE_LINES}"
@@ -66,14 +64,6 @@ _EXPORTS = r"\w*(?:[Ee]xport|EXPORT|_api\b|visib|Owner|Pointer)\w*"
 _GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*)"
 _TEXT_ARGUMENT = r"\(\s*(?:\"(?:\\.|[^\"\\\n])*\"\s*)+\)"
 _MARK = rf"(?:(?:[A-Z][A-Z0-9_]+|{_EXPORTS})(?:{_ARGUMENTS}|{_TEXT_ARGUMENT})?{_GAP}|\[\[[^\]\n]*\]\]{_GAP})"
-#: annotations of thread-safety analysis and of compilers after a name or parameters: words that may
-#: also name a function and so need arguments, and words that need none
-_ANNOTATION = (
-    r"(?:\b(?=[A-Z0-9_]{1,64}\b)(?:[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
-    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF|NONNULL)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
-    r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
-    rf"(?:_[A-Z0-9_]+)?\b(?:{_DEEP_ARGUMENTS})?))"
-)
 _ELSE = re.compile(r"\s*else\b")
 _CLASS_HEAD = re.compile(r"\b(?:class|struct|union)\b[^;{}()]*\Z")
 #: blanks and comments in the text of a macro, which may go on in the next line; the begin of a name
@@ -121,59 +111,31 @@ _NAMED_SPACE = re.compile(
     r"(?m)^[ \t]*[A-Z]\w*(?:NAMESPACE_(?:(?P<begin>BEGIN|OPEN)|END|CLOSE)|(?P<open>BEGIN|OPEN)_NAMESPACE|(?:END|CLOSE)_NAMESPACE)"
     r"\((?P<name>[A-Za-z_]\w*)\)[ \t]*$"
 )
-#: ends of a line after which such a word is a call or a value: a directive, a comment, an
-#: unfinished statement
-_GOES_ON = re.compile(
-    r"(?m)^\s*#|//|(?:^|[;{}])\s*(?:for\b[^{}]*|(?:else|if|while|do|return|case|goto|throw)\b[^;{}]*)$"
-)
 #: arguments of a macro that defines a variable, `ABSL_FLAG(bool, fast, true, "…");`: a type first
 _VARIABLE_ARGUMENTS = (
     r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
     r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
 )
-#: a word that begins a declaration
-_BEGINS = (
-    r"(?:inline|static|virtual|explicit|constexpr|consteval|template|const|void|auto|bool|friend|operator)\b"
-)
-#: the types that own a function, and its name: `Disk<T>::`, `~Disk(`
+#: the types that own a function, its name, `Disk<T>::`, `~Disk(`, and its result, also on a line of
+#: its own
 _OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
-_FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
-#: a constructor up to its initialisers
-_INITIALIZED = rf"(?:explicit[ \t]+)?[A-Za-z_]\w*{_LONG_ARGUMENTS}\s*(?:noexcept\b(?:{_DEEP_ARGUMENTS})?\s*)?(?://[^\n]*\n\s*){{0,4}}:(?!:)"
-#: a type before a function's name, `std::vector<std::string>::iterator`, also on a line of its own
 _RESULT = r"[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[\w:]*(?:[ \t*&]+|[ \t*&]*\n[ \t]*[*&]*)"
 #: words that are no type before a name: a word in capitals before them may be a type
 _NO_RESULT = r"(?:[A-Z0-9_]+|const|volatile|static|inline|constexpr|operator|extern|return|else|new|delete|case|goto|throw)\b"
-#: a macro with arguments after a result or storage class, `void PRINTF_LIKE(1, 2) note(`: the
-#: grammar takes it for an old definition, and the rest of the file for its parameters' types
-_AFTER_RESULT = r"(?:(?<=[\w>][ \t])|(?<=[\w> ][*&])|(?<=[*&][ \t]))(?<!\belse )(?<!\bdo )(?<!\breturn )"
-_BETWEEN = (
-    rf"(?:[A-Z][A-Z0-9_]+{_ARGUMENTS}|__(?!attribute|declspec|typeof|asm|extension)\w+{_ARGUMENTS}"
-    r"|[A-Za-z_]\w*\((?:\w+,[ \t]*)?\d+,[ \t]*\d+\))"
-)
-_TO_NAME = r"\s+(?:[A-Za-z_]\w*(?:[ \t]+[*&]*|[*&]+[ \t]*)){0,4}(?!__|[A-Z0-9_]+\b)[A-Za-z_]\w*[ \t]*\("
-#: positions of marks: between `class` and the type's name; before a word that begins a declaration;
-#: before a type and a function's name; before a name with its types; alone on a line; a macro's
-#: arguments at the top; between a result and a name; before a block, `SHOP_TRY {`; an access label;
-#: before the next block, `SHOP_CATCH(...) {`;
-#: `typename` before an instance, which the grammar does not expect everywhere
+_FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
+#: positions of marks: between `class` and the type's name; before a result and a function's name
+#: (an error, but so frequent that a search for errors costs more); alone on a line; a macro's
+#: arguments at the top; before a block, `SHOP_TRY {`; an access label; before the next block,
+#: `SHOP_CATCH(...) {`; `typename` before an instance, which the grammar does not expect everywhere
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union|enum(?=\s+(?:[A-Z][A-Z0-9]*_|\[\[))){_GAP}(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
-    rf"|\b(?P<before>{_MACROS})(?={_BEGINS})"
-    rf"|^[ \t]*(?P<first>{_FIRST_MACROS})(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
-    rf"|^[ \t]*(?P<plain>[A-Z][A-Z0-9]+[ \t]+)(?=(?!{_NO_RESULT}){_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME}"
-    rf"|(?:{_OF_TYPE})*(?P<made>[A-Za-z_]\w*)(?:<[^;()\n]*>)?::~?(?P=made)[ \t]*\()"
-    rf"|^[ \t]*(?P<initialized>(?:[A-Z][A-Z0-9_]+[ \t]+)+)(?={_INITIALIZED})"
-    rf"|\b(?P<held>{_MACROS})(?=(?:(?:{_OF_TYPE})+{_RESULT})?(?:{_OF_TYPE})+{_FUNCTION_NAME})"
+    rf"|^[ \t]*(?P<first>{_FIRST_MACROS}|[A-Z][A-Z0-9]+[ \t]+(?!{_NO_RESULT}))(?={_RESULT}(?:{_OF_TYPE})*{_FUNCTION_NAME})"
     rf"|(?:(?<=[;{{}}>:\n])|(?<=\*/))[ \t]*\n[ \t]*(?P<alone>{_MACRO_LINES})[ \t]*$(?!\s*\{{)"
-    rf"|^[ \t]+(?P<member>{_MACRO}{_LONG_ARGUMENTS}{_MORE_LINES})[ \t]*$(?=\s*[\w~}}/#\[])"
     rf"|(?<=>)\s+(?:(?:friend|static|inline)[ \t]+)*(?P<result>{_MACRO}{_DEEP_ARGUMENTS})(?=\s+{_FUNCTION_NAME})"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
-    rf"|{_AFTER_RESULT}(?P<between>\b{_BETWEEN})(?={_TO_NAME})"
     rf"|\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+(?P<condition>{_MACRO})(?=[ \t]*\()"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*(?://[^\n]*)?\n?[ \t]*\{{)"
     rf"|^[ \t]*(?:(?P<label>{_MACRO}:)[ \t]*$|(?P<caught>[A-Z][A-Z0-9_]*_CATCH{_ARGUMENTS})(?=\s*\{{))"
-    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=(?://[^\n]*\n\s*)?(?:[;{{=]|:[^:]|override\b|final\b))"
     rf"|(?:(?<=[(,={{])[ \t]*|(?<=return)[ \t]+)(?P<named>typename\b)(?=[ \t]++[\w:]++(?:<[^;()\n]{{0,300}}>[\w:]*+)?\()"
     rf"|^(?P<indent>[ \t]*)(?:(?:\}}[ \t]*)?else[ \t]+)?(?P<branch>[A-Z][A-Z0-9_]+)(?={_DEEP_ARGUMENTS}\s*\{{)"
 )
@@ -198,34 +160,19 @@ _STATEMENT = re.compile(
     r"|(?!static_assert)(?P<called>\w*[a-z]\w*(?:(?:\.|->|::)\w+)*)\([^;{}]*\);"
 )
 
-#: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
-#: and `given`; `before`, `held` and `block`; the end of `between`, then itself in that line; one
-#: word of each annotation in `after`
+#: fast searches, by first characters, for the places of marks: `type`; the line of `first`,
+#: `alone` and `given`; the end of `block`
 _TYPES = re.compile(rf"(?:class|struct|union|enum){_GAP}(?:[A-Z]|\[\[|{_EXPORTS})")
 _LINES = re.compile(r"(?m)\n[ \t]*[A-Z][A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|\(|:?[ \t]*$)")
-_BEFORE = re.compile(
-    rf"_[A-Z0-9]*+(?:[ \t]*+(?://[^\n]*+)?\n?[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}|{_FUNCTION_NAME}))"
-)
+_BLOCKS = re.compile(r"_[A-Z0-9]*+[ \t]*+(?://[^\n]*+)?\n?[ \t]*+\{")
 _RESULTS = re.compile(r">(?=\s+(?:(?:friend|static|inline)[ \t]+)*[A-Z][A-Z0-9]*_[A-Z0-9_]*\()")
 _DEPENDENT = re.compile(r"typename[ \t]+[\w:]")
 _CONDITIONS = re.compile(r"\b(?:if|while)(?:[ \t]+constexpr)?[ \t]+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+[ \t]*\(")
 _BRANCHES = re.compile(r"\belse[ \t]+[A-Z][A-Z0-9_]+\(")
-_BETWEEN_END = re.compile(rf"\){_TO_NAME}")
-_BETWEEN_LINE = re.compile(rf"{_AFTER_RESULT}\b{_BETWEEN}")
-_ANNOTATING = (
-    "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF NONNULL _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
-    " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
-).split()
 _UPPER = f"{string.ascii_uppercase}{string.digits}_"
-_UPPER_WORDS = f"{_UPPER} \t"
 
-#: words after which a macro before the function's name is its result, and a macro with a type as
-#: its argument: `static SHOP_API(int) note(`
-_NO_TYPE = re.compile(r"\b(?:static|extern|inline|const|constexpr)[ \t]+$")
-_NAME_NEXT = re.compile(r"\s+\w+[ \t]*\(")
 #: the last argument of a macro that is a result, without its parentheses
 _RESULT_INSIDE = re.compile(r"\(?([^(),]*)\)?\)$")
-_TYPE_INSIDE = re.compile(r"\w+\(([A-Za-z_][^,()]*)\)")
 #: what ends the text before a statement: a character, or the line of a directive
 _ENDS, _DIRECTIVE = (";", "{", "}"), re.compile(r"[ \t]*#")
 #: begins the macros of tests with the fixture behind the name
@@ -359,9 +306,8 @@ def _mark_starts(text: str) -> Iterator[int]:
     for match in _LINES.finditer(text):
         yield match.start() + 1
         yield _scan_back(text, match.start(), " \t")
-    for match in _BEFORE.finditer(text):
-        first = _scan_back(text, match.start(), _UPPER_WORDS)
-        yield from (first + word.start() for word in _WORD.finditer(text[first : match.start() + 1]))
+    for match in _BLOCKS.finditer(text):
+        yield _scan_back(text, match.start(), _UPPER)
     for match in _RESULTS.finditer(text):
         yield match.end()
     for match in _BRANCHES.finditer(text):
@@ -370,16 +316,6 @@ def _mark_starts(text: str) -> Iterator[int]:
         yield match.start()
     for match in _DEPENDENT.finditer(text):
         yield _scan_back(text, match.start(), " \t")
-    for match in _BETWEEN_END.finditer(text):
-        end = match.start() + 1
-        for macro in _BETWEEN_LINE.finditer(text, text.rfind("\n", 0, end) + 1, end):
-            yield macro.start()
-    for word in _ANNOTATING:
-        at, last = text.find(word), 0
-        while at >= 0:
-            first = _scan_back(text, at, _UPPER, last)  # do not scan the same name repeatedly
-            yield _scan_back(text, first, string.whitespace)
-            at, last = text.find(word, at + 1), at
 
 
 def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
@@ -392,8 +328,6 @@ def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
 def _blank_mark(match: re.Match[str]) -> str:
     """Return the matched text with blanks in place of the mark."""
     text, kind = match.string, match.lastgroup or ""
-    if kind == "made":  # the name of a constructor's type
-        kind = "plain"
     first, last = match.span(kind)
     begin = text.rfind("\n", 0, first) + 1
     if text[begin:first].lstrip().startswith("#"):
@@ -406,13 +340,6 @@ def _blank_mark(match: re.Match[str]) -> str:
             return _UNNAMED_SPACE.ljust(last - first)
     if kind == "branch":  # `SHOP_IF(x) {…} else {…}`
         return f"{text[start:first]}{'if'.ljust(last - first)}" if _has_else(match) else match[0]
-    if kind == "member" and not is_in_class(text, first):
-        return match[0]
-    if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
-        return match[0]
-    if kind == "between" and _NO_TYPE.search(text, begin, first) and _NAME_NEXT.match(text, last):
-        inside = _TYPE_INSIDE.fullmatch(match[0])
-        return f"{' ' * inside.start(1)}{inside[1]} " if inside else match[0]
     if kind == "result" and (inside := _RESULT_INSIDE.search(match[kind])) and inside[1].strip():
         blanks = " " * (last - first - len(inside[1]))
         return f"{match[0][: first - start]}{blanks}{inside[1]}"

@@ -1,15 +1,16 @@
-"""Macros of C++ that no other rule knows, found by the errors of the parser.
+"""Macros of C and C++ that no other rule knows, found by the errors of the parser.
 
-A word in capitals that stands where no type, name or value can is a macro of another file: an
-annotation, an export, a directive for a compiler. The parser reports an error in its line or the
-next one. A word is replaced by blanks if the error then goes; so are its other uses in such places.
+A word in capitals, or one as `__init`, that stands where no type, name or value can is a macro of
+another file: an annotation, an export, a directive for a compiler. The parser reports an error in
+its line or the next one. A word is replaced by blanks in all such places if errors then go.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -23,32 +24,39 @@ ROUNDS_MAX, TRIALS_MAX = 4, 3
 ERRORS_MAX = 4000
 #: calls of macros without a semicolon that stay calls, those outside of classes
 STATEMENTS_MAX = 200
-#: characters of a macro's arguments, and before a word
-ARGUMENTS_MAX, BEFORE_MAX = 400, 200
+#: characters of a macro's arguments, before a word, and there of a keyword with the one before it,
+#: and of an annotation behind a keyword
+ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX, BEHIND_MAX = 400, 200, 12, 60
 
-_WORD = re.compile(r"(?<![\w.])[A-Z][A-Z0-9_]{2,}\b(?!\s*::)")
-#: such a word as a type or value, not the one of `void (FAST *load)(int size)`; as the type of a
-#: parameter
-_USED = re.compile(
-    r"(?<![\w.])([A-Z][A-Z0-9_]{2,})\b(?!\s*\*\s*\w+\s*\)\s*\()"
-    r"(?=\s*(?:[*&>.,)<+/|?%\]^!]|::|==|-(?!>)))"
+#: it begins with a letter so that a search skips all others
+_WORD = re.compile(
+    r"(?:[A-Z](?<![\w.].)[A-Z0-9_]{2,}|_(?<![\w.].)_(?!attribute|declspec|typeof|asm|extension)[a-z]\w+)\b"
 )
-_PARAMETER = re.compile(r"[(,]\s*([A-Z][A-Z0-9_]{2,})\s+\w+(?=\s*[,)=\[])")
+#: behind such a word as a type or value, not the one of `void (FAST *load)(int size)`; around one
+#: as the type of a parameter
+_USED = re.compile(r"(?!\s*\*\s*\w+\s*\)\s*\()(?:::|\s*(?:[*&>.,)<+|?%\]^!]|/(?![/*])|==|-(?!>)))")
+_PARAMETER_BEFORE, _PARAMETER = re.compile(r"[(,]\s*\Z"), re.compile(r"\s+\w+\s*[,)=\[]")
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*")
-_NO_NEWLINE = re.compile(r"[^\n]")
+_NEWLINE, _NO_NEWLINE = re.compile(r"\n"), re.compile(r"[^\n]")
 _BRACKET = re.compile(r"[()]")
 #: the text that may follow a macro before a declaration, and behind one
-_DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[)")
-_ENDS = re.compile(r"\s*(?:[;{]|=(?!=)|->|\Z)")
+_DECLARES = re.compile(r"\s*(?:[A-Za-z_~]|\[\[|::\w)")
+_ENDS = re.compile(r"\s*(?:[;{]|:(?!:)|=(?!=)|->|\Z)")
 _CLOSES, _LINE_END = re.compile(r"\s*(?:\}|\Z)"), re.compile(r"[ \t]*(?:\n|\Z)")
 _ARGUMENTS_OPEN = re.compile(r"[ \t]*\(")
-#: the text before an annotation behind parameters, and before a value
-_BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))\Z")
+#: the text before an annotation behind parameters, behind a variable, and before a value
+_BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))(?:\s+[A-Z][A-Z0-9_]{2,})?\Z")
+_VARIABLE_BEFORE = re.compile(r"(?:[\w>]\s+|[*&]\s*)\w+(?:\[\w*\])?\Z")  # `int size GUARDED_BY(lock);`
 _VALUE_BEFORE = re.compile(
     r"(?:[=.,(<!&|+\-*/%?]|::|\b(?:return|case|goto|new|delete|throw|sizeof|typename))\Z"
 )
 #: that between a pointer and a name, `void *FAST load(int size)`
-_POINTER, _NAMED = re.compile(r"[\w>*&]\s*[*&]\Z"), re.compile(r"\s+[A-Za-z_]\w*\s*\(")
+_POINTER, _NAMED = re.compile(r"[\w>*&]\s*[*&]\Z"), re.compile(r"(?:\([^()]*\))?\s+[A-Za-z_]\w*\s*\(")
+#: the begin of a type behind a word that so is no value, `(FAST const int *)text`
+_QUALIFIED = re.compile(r"\s+(?:const|volatile|unsigned|signed|struct)\b")
+#: a result as the argument of a macro, `static SHOP_API(int) note(`
+_RESULT_BEFORE = re.compile(r"\b(?:static|extern|inline|const|constexpr)\Z")
+_RESULT = re.compile(r"\(([A-Za-z_][^,()]*)\)(?=\s+\w+\s*\()")
 #: a calling convention, which stands behind a type, `BOOL WINAPI load()`
 _CONVENTION = re.compile(r"(?:CALL|CDECL|API)\Z")
 #: the end of a statement or its begin
@@ -87,47 +95,63 @@ def blank_unknown_words(text: str, root: Node, parse: Parse) -> str:
     """Return C++ with such words as blanks and the same lines and columns; the text itself if its
     parse, `root`, does not improve. `parse` returns the root of other text.
     """
-    errors = _errors_of(root)
+    best, errors = text, _errors_of(root)
     if not errors.rows or len(errors.rows) > ERRORS_MAX:
         return text
-    first = _DEFAULT.sub(_plain_default, _without_commas(text))
-    best, best_errors = text, errors
-    if first != text and (trial := _errors_of(parse(first))).total < errors.total:
-        best, best_errors = first, trial
-    lines = text.split("\n")
-    if not any(
-        _WORD.search(lines[row])
-        for error in set(best_errors.rows)
-        for row in (error, error - 1)
-        if row < len(lines)
+    first = _without_commas(text) if "decltype" in text else text
+    first = _DEFAULT.sub(_plain_default, first) if "template" in text else first
+    if first != text and (others := _errors_of(parse(first))).total < errors.total:
+        best, errors = first, others
+    if all(
+        _is_used(best, match) or (_is_within_line(best, match.start()) and _is_value(best, match))
+        for match in _words_near(best, errors.rows)
     ):
         return best
     code = _DIRECTIVE.sub(_blank, NO_CODE.sub(_blank, best))
-    by_row = _candidates(code)
-    names = set[str]()
+    words, names, by_row = set[str](), set[str](), dict[int, list[_Candidate]]()
     rejected, joint = set[_Candidate](), set[int]()
+
+    def trial(tried: list[_Candidate]) -> tuple[list[_Candidate], str, _Errors]:
+        """Return those that help if all uses of these words go, with that text and its errors."""
+        tried_names = {each.name for each in tried}
+        every = [each for row in by_row.values() for each in row if each.name in tried_names]
+        other = _without(best, every)
+        others = _errors_of(parse(other))
+        fewer = {each: _fewer(errors.rows, others.rows, code, each) for each in every}
+        sums = Counter[str]()
+        for each in every:
+            sums[each.name] += fewer[each]
+        return [each for each in tried if fewer[each] > 0 and sums[each.name] > 0], other, others
+
     for _ in range(ROUNDS_MAX):
-        tried = _choose(best_errors.rows, by_row, rejected, joint)
+        if more := {match[0] for match in _words_near(code, errors.rows)} - words:
+            words |= more
+            by_row = _candidates(code, words)
+        by_row = {row: [each for each in listed if each.name not in names] for row, listed in by_row.items()}
+        tried = _choose(errors.rows, by_row, rejected, joint)
         if not tried:
             break
-        other = _without(best, tried)
-        others = _errors_of(parse(other))
-        right = [each for each in tried if _is_better(best_errors.rows, others.rows, code, each)]
+        right, other, others = trial(tried)
+        if 0 < len(right) < len(tried):
+            _, other, others = trial(right)
         rejected.update(set(tried).difference(right))
         if not right:
             continue
-        names.update(each.name for each in right)
-        every = [each for row in by_row.values() for each in row if each.name in names]
-        other = _without(best, every)
-        others = _errors_of(parse(other))
-        if others.total >= best_errors.total:
+        if others.total >= errors.total:
             rejected.update(right)
-            names.difference_update(each.name for each in right)
             continue
-        best, best_errors = other, others
+        best, errors = other, others
+        names.update(each.name for each in right)
         rejected.difference_update(each for each in tried if each.is_statement)  # beside errors that went
-        by_row = {row: [each for each in listed if each.name not in names] for row, listed in by_row.items()}
     return best
+
+
+def _words_near(text: str, errors: Iterable[int]) -> Iterator[re.Match[str]]:
+    """Yield the words in capitals in the lines of errors and those above, directives left out."""
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text) + 1]
+    for row in sorted({row for error in errors for row in (error - 1, error) if 0 <= row < len(starts) - 1}):
+        if not text[starts[row] : starts[row + 1]].lstrip().startswith("#"):
+            yield from _WORD.finditer(text, starts[row], starts[row + 1] - 1)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -169,17 +193,24 @@ def _errors_of(root: Node) -> _Errors:
             if more := node.end_point[0] - node.start_point[0]:
                 rows.append(node.end_point[0])
                 lines += more
+            elif node.is_missing and (outer := node.parent) and (following := outer.next_sibling):
+                row = following.start_point[0]
+                if row > node.start_point[0] + 1:
+                    rows[-1] = row  # the actual place, behind blank lines
         if node.has_error:
             pending += node.children
     return _Errors(sorted(rows), len(rows) + lines)
 
 
-def _candidates(code: str) -> dict[int, list[_Candidate]]:
-    """Return the words that may be such macros by line, from 0, in the order of the text."""
+def _candidates(code: str, words: set[str]) -> dict[int, list[_Candidate]]:
+    """Return the uses of `words` that may be such macros by line, from 0, in the order of the text;
+    none of a word that is used as a type or value elsewhere.
+    """
     by_row: dict[int, list[_Candidate]] = {}
-    used = {*_USED.findall(code), *_PARAMETER.findall(code)}
+    uses = [match for match in _WORD.finditer(code) if match[0] in words]
+    used = {match[0] for match in uses if _is_used(code, match)}
     row = done = statements = after = 0
-    for match in _WORD.finditer(code):
+    for match in uses:
         candidate = _candidate(code, match, after) if match[0] not in used else None
         if candidate is not None:
             row += code.count("\n", done, match.start())
@@ -194,27 +225,59 @@ def _candidates(code: str) -> dict[int, list[_Candidate]]:
     return by_row
 
 
+def _is_used(code: str, match: re.Match[str]) -> bool:
+    start, end = match.span()
+    return _USED.match(code, end) is not None or (
+        _PARAMETER.match(code, end) is not None
+        and _PARAMETER_BEFORE.search(code, max(0, start - BEFORE_MAX), start) is not None
+    )
+
+
+def _is_part(before: str, name: str) -> bool:
+    """Return True if the text before a word ends with a call of the same word within its line."""
+    head = before[: before.rfind("(")].rstrip()
+    return head.endswith(name) and _is_within_line(head, len(head) - len(name))
+
+
+def _is_within_line(text: str, at: int) -> bool:
+    return bool(text[text.rfind("\n", 0, at) + 1 : at].strip())
+
+
+def _is_value(code: str, match: re.Match[str]) -> bool:
+    before = code[max(0, match.start() - BEFORE_MAX) : match.start()].rstrip()[-KEYWORD_MAX:]
+    return _VALUE_BEFORE.search(before) is not None and not (
+        _QUALIFIED.match(code, match.end()) or (_POINTER.search(before) and _NAMED.match(code, match.end()))
+    )
+
+
 def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None:
     """Return a word that may be such a macro, with its arguments. `after` is the end of the last
     one that is a statement, 0 for none.
     """
     start, end = match.span()
-    before = code[max(0, start - BEFORE_MAX) : start].rstrip()
-    if _VALUE_BEFORE.search(before) and not (_POINTER.search(before) and _NAMED.match(code, end)):
+    if _is_value(code, match):
         return None
+    before = code[max(0, start - BEFORE_MAX) : start].rstrip()
     goes_on = not code[after:start].strip() if after else False
-    if not goes_on and before[-1:] == ")" and before[: before.rfind("(")].rstrip().endswith(match[0]):
+    if not goes_on and before[-1:] == ")" and _is_part(before, match[0]):
         return None  # parts of a text, `PART("a") PART("b")`
-    is_behind = not goes_on and _BEHIND.search(before) is not None
+    is_behind = not goes_on and _BEHIND.search(before[-BEHIND_MAX:]) is not None
     arguments = _ARGUMENTS_OPEN.match(code, end)
     if arguments is not None:
         end = _closing(code, arguments.end() - 1) + 1
-        if not end or _CALL.search(code, arguments.end(), end - 1):
+        if not end or (
+            _CALL.search(code, arguments.end(), end - 1)
+            and _LINE_END.match(code, end)
+            and not is_in_class(code, start)
+        ):
             return None
     declares = _DECLARES.match(code, end) is not None
-    if is_behind and (declares or _ENDS.match(code, end) or (arguments is None and _CLOSES.match(code, end))):
+    ends = _ENDS.match(code, end) is not None
+    if arguments is not None and ends and _VARIABLE_BEFORE.search(before[-BEHIND_MAX:]):
         return _Candidate(match[0], start, end)
-    is_statement = (goes_on or _STATEMENT.search(before) is not None) and _LINE_END.match(
+    if is_behind and (declares or ends or (arguments is None and _CLOSES.match(code, end))):
+        return _Candidate(match[0], start, end)
+    is_statement = (goes_on or _STATEMENT.search(before[-1:]) is not None) and _LINE_END.match(
         code, end
     ) is not None
     closes = is_statement and _CLOSES.match(code, end) is not None
@@ -222,6 +285,8 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
         return _Candidate(match[0], start, end) if declares or closes else None
     if not declares and not closes:
         return None
+    if _RESULT_BEFORE.search(before[-KEYWORD_MAX:]) and (result := _RESULT.match(code, arguments.end() - 1)):
+        return _Candidate(match[0], start, end, f"{' ' * (result.start(1) - start)}{result[1]}")
     if is_statement and "\n" not in code[start:end]:
         text = _statement(match[0], code[arguments.end() : end - 1])
         return _Candidate(match[0], start, end, text, is_statement=True)
@@ -261,7 +326,7 @@ def _choose(
     return list(chosen)
 
 
-def _without(text: str, candidates: list[_Candidate]) -> str:
+def _without(text: str, candidates: Iterable[_Candidate]) -> str:
     parts, done = list[str](), 0
     for each in sorted(candidates, key=lambda each: each.start):
         if each.start >= done:
@@ -271,9 +336,9 @@ def _without(text: str, candidates: list[_Candidate]) -> str:
     return "".join((*parts, text[done:]))
 
 
-def _is_better(before: list[int], after: list[int], code: str, candidate: _Candidate) -> bool:
-    """Return True if fewer errors, sorted by line, are around a word."""
+def _fewer(before: list[int], after: list[int], code: str, candidate: _Candidate) -> int:
+    """Return how many of the errors around a word, sorted by line, are gone."""
     first = candidate.row - 1
     end = candidate.row + 2 + code.count("\n", candidate.start, candidate.end)
-    near, others = (bisect_left(rows, end) - bisect_left(rows, first) for rows in (after, before))
-    return near < others
+    others, near = (bisect_left(rows, end) - bisect_left(rows, first) for rows in (before, after))
+    return others - near
