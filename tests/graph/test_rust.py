@@ -211,3 +211,22 @@ def test_a_module_of_imports_alone_is_imported_by_its_name(text):
         {"src/lib.rs": f"mod disk;\nmod app;\n{text}", "src/disk.rs": DISK, "src/app.rs": app}
     )
     assert [edge.target for edge in calls_in(project, "src/app.rs")] == ["src/disk:Pool.count"]
+
+
+def test_traits_are_implemented_for_types_from_outside():
+    text = (
+        "trait Paint { fn paint(&self); }\ntrait Mark {}\nimpl Paint for String { fn paint(&self) {} fn other(&self) {} }\n"
+        "impl<T> Paint for Box<T> {\n  fn paint(&self) {}\n}\nimpl Paint for () { fn paint(&self) {} }\nimpl Mark for u8 {}\n"
+    )
+    project = project_of({"src/lib.rs": text})
+    edges = edges_of(project, Evaluator(project), "src/lib.rs")
+    ends = {
+        (edge.source[8:], edge.target[8:], edge.location.line) for edge in edges if edge.type == "implements"
+    }
+    methods = {("String.paint", 3), ("Box.paint", 5), ("().paint", 7)}
+    assert ends == {(name, "Paint.paint", line) for name, line in methods} | {
+        ("String.paint", "Paint", 3),
+        ("Box.paint", "Paint", 4),
+        ("().paint", "Paint", 7),
+        ("", "Mark", 8),
+    }
