@@ -121,6 +121,19 @@ CASES = {
             (10, "src/disk:Pool.count"),
         },
     ),
+    "a method of a trait that the call names": (
+        (
+            "use crate::disk::Disk;\ntrait Shop { fn both(&self) -> Disk; }\nimpl Shop for Disk { fn both(&self) -> Disk { Disk } }\n"
+            "impl Shop for String { fn both(&self) -> Disk { Disk } }\nfn run<T: Shop>(t: T, d: Disk) {\n  <T as Shop>::both(&t).pool.count();\n"
+            "  <Disk as crate::app::Shop>::both(&d);\n  <Disk>::open();\n  <T as Other>::both(&t);\n}\n"
+        ),
+        {
+            (6, "src/app:Shop.both"),
+            (6, "src/disk:Pool.count"),
+            (7, "src/app:Shop.both"),
+            (8, "src/disk:Disk.open"),
+        },
+    ),
     "what a macro of its own is written with": (
         (
             "fn late() {}\nmacro_rules! own {\n  ($x:expr) => {{\n    $crate::disk::both($x);\n    $crate::disk::Disk::open();\n    late();\n"

@@ -101,6 +101,7 @@ RUST = Language(
             "generic_function": "function",
             "generic_type": "type",
             "bracketed_type": "",
+            "qualified_type": "alias",
         },
         casts={"type_cast_expression": "type"},
         operators=_OPERATORS,
