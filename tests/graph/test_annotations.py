@@ -12,8 +12,10 @@ ANNOTATIONS = {
         "p/Ann.java",
         'package p;\npublic @interface Ann { String value() default ""; }\n',
         "q/Use.java",
-        'package q;\nimport p.Ann;\n@Ann\nclass Use {\n  @Ann("x") String b() { return null; }\n  void c(@Ann String d) {}\n'
-        "  @p.Ann String f;\n  @other.Ann String g;\n}\n",
+        (
+            'package q;\nimport p.Ann;\n@Ann\nclass Use {\n  @Ann("x") String b() { return null; }\n  void c(@Ann String d) {}\n'
+            "  @p.Ann String f;\n  @other.Ann String g;\n}\n"
+        ),
         [3, 5, 6, 7],
     ),
     "Kotlin": (
@@ -34,8 +36,10 @@ ANNOTATIONS = {
         "p/Ann.php",
         "<?php\nnamespace P;\n#[\\Attribute]\nclass Ann { function __construct($x) {} }\n",
         "q/Use.php",
-        "<?php\nnamespace Q;\nuse P\\Ann;\n#[Ann(1)]\nclass Shop {\n  #[\\P\\Ann(2)]\n  private $a;\n  #[Ann(3)]\n"
-        "  function b(#[Ann(4)] $c) {}\n  #[\\Other\\Ann]\n  function d() {}\n}\n",
+        (
+            "<?php\nnamespace Q;\nuse P\\Ann;\n#[Ann(1)]\nclass Shop {\n  #[\\P\\Ann(2)]\n  private $a;\n  #[Ann(3)]\n"
+            "  function b(#[Ann(4)] $c) {}\n  #[\\Other\\Ann]\n  function d() {}\n}\n"
+        ),
         [4, 6, 8, 9],
     ),
     "Scala": (
