@@ -194,6 +194,8 @@ def unit_signals(
     for name, row in zip(hits.names, hits.values, strict=True):
         if name in signal:
             signal[name][:] = shares(row)
+    # A constructor's name is its type's: its words count as those of the owner alone.
+    signal["name"][[_is_named_like_owner(unit) for unit in units]] = 0.0
     paths = [unit["path"] for unit in units]
     signal["file"][:] = [files[path][0] if path in files else 0.0 for path in paths]
     signal["chunk_words"][:], signal["meaning"][:] = _best_chunks(units, chunks)
@@ -220,6 +222,11 @@ def unit_signals(
     signal["length"][:] = np.log1p([sum(last - first + 1 for first, last in _ranges(unit)) for unit in units])
     signal["length"] /= LENGTH_SCALE
     return values
+
+
+def _is_named_like_owner(unit: Mapping[str, Any]) -> bool:
+    names = _SEPARATOR.split(unit.get("symbol", "").partition("~")[0])
+    return names[-1:] == names[-2:-1]
 
 
 def name_at(units: Iterable[ScoredUnit], place: tuple[str, int]) -> str:

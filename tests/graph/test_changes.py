@@ -50,6 +50,12 @@ ALIASES = {
     "a.rb": "class Page\n  def write(n); end\n  def draw(n); end\n  alias note write\nend\n",
     "b.rb": "class User\n  def run(other)\n    other.note 1\n  end\nend\n",
 }
+OUTSIDE = {
+    "src/lib.rs": "mod a;\nmod b;\nmod c;\n",
+    "src/a.rs": "pub trait Paint { fn paint(&self); fn other(&self) {} }\n",
+    "src/b.rs": "use crate::a::Paint;\nuse crate::c::*;\nimpl Paint for Wall { fn paint(&self) {} fn other(&self) {} }\n",
+    "src/c.rs": "pub struct Roof;\n",
+}
 #: what changes → (files, path, text before the edit, text after it)
 EDITS = {
     "a protocol loses its call": (PYTHON, "a.py", "def __call__", "def go"),
@@ -72,6 +78,9 @@ EDITS = {
     "a module between a type and another includes nothing": (INCLUDERS, "b.rb", "  include Stored\n", ""),
     "a name means another method": (ALIASES, "a.rb", "note write", "note draw"),
     "a method loses its other name": (ALIASES, "a.rb", "  alias note write\n", ""),
+    "a trait of an outside type loses a method": (OUTSIDE, "src/a.rs", "fn other", "fn another"),
+    "a trait of an outside type becomes a type": (OUTSIDE, "src/a.rs", "Paint", "Draw"),
+    "an outside type becomes the project's": (OUTSIDE, "src/c.rs", "Roof", "Wall"),
     "a class between two loses its base": (HEIRS, "b.rb", " < Base", ""),
 }
 

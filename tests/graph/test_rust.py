@@ -109,6 +109,31 @@ CASES = {
             (13, "src/disk:Pool.count"),
         },
     ),
+    "a field, and the method of its name": (
+        (
+            "use crate::disk::Pool;\nstruct Shelf { pool: Pool, each: fn(u8) }\nimpl Shelf {\n  fn pool(mut self, pool: Pool) -> Self { self }\n"
+            "  fn each(&self) {}\n  fn run(self) {\n    self.pool.count();\n    self.each();\n    (self.each)(1);\n    self.pool(Pool).pool.count();\n  }\n}\n"
+        ),
+        {
+            (7, "src/disk:Pool.count"),
+            (8, "src/app:Shelf.each"),
+            (10, "src/app:Shelf.pool"),
+            (10, "src/disk:Pool.count"),
+        },
+    ),
+    "a method of a trait that the call names": (
+        (
+            "use crate::disk::Disk;\ntrait Shop { fn both(&self) -> Disk; }\nimpl Shop for Disk { fn both(&self) -> Disk { Disk } }\n"
+            "impl Shop for String { fn both(&self) -> Disk { Disk } }\nfn run<T: Shop>(t: T, d: Disk) {\n  <T as Shop>::both(&t).pool.count();\n"
+            "  <Disk as crate::app::Shop>::both(&d);\n  <Disk>::open();\n  <T as Other>::both(&t);\n}\n"
+        ),
+        {
+            (6, "src/app:Shop.both"),
+            (6, "src/disk:Pool.count"),
+            (7, "src/app:Shop.both"),
+            (8, "src/disk:Disk.open"),
+        },
+    ),
     "what a macro of its own is written with": (
         (
             "fn late() {}\nmacro_rules! own {\n  ($x:expr) => {{\n    $crate::disk::both($x);\n    $crate::disk::Disk::open();\n    late();\n"
@@ -165,3 +190,56 @@ def test_macros_define_types():
     ]
     edges = edges_of(project, Evaluator(project), "src/lib.rs")
     assert {edge.target for edge in edges if edge.type == "uses_type"} == {"src/lib:Flags", "src/lib:UserId"}
+
+
+@pytest.mark.parametrize(
+    "facade", ["pub use a::*;\npub use d::{self, Paint};\n", "pub use d::Paint;\npub use a::*;\n"]
+)
+def test_a_derive_macro_hides_no_trait_of_its_name(facade):
+    texts = {
+        "a/src/lib.rs": "pub trait Paint { fn paint(&self); }\n",
+        "d/src/lib.rs": "#[proc_macro_derive(Paint)]\npub fn paint(input: TokenStream) -> TokenStream { input }\n",
+        "f/src/lib.rs": facade,
+        "b/src/lib.rs": "use f::Paint;\nstruct Wall;\nimpl Paint for Wall { fn paint(&self) {} }\nfn run(w: Wall) { w.paint(); Paint::paint(&w); }\n",
+    }
+    edges = edges_of(project := project_of(texts), Evaluator(project), "b/src/lib.rs")
+    assert ("implements", "a/src/lib:Paint") in {(edge.type, edge.target) for edge in edges}
+    assert {edge.target for edge in edges if edge.type == "calls"} == {
+        "b/src/lib:Wall.paint",
+        "a/src/lib:Paint.paint",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pub mod prelude { pub use crate::disk::Pool; }\n",
+        "pub mod outer { pub mod prelude { pub use crate::disk::*; } }\n",
+    ],
+)
+def test_a_module_of_imports_alone_is_imported_by_its_name(text):
+    outer = "outer::" if "outer" in text else ""
+    app = f"use crate::{outer}prelude;\nfn run(p: prelude::Pool) {{ p.count(); }}\n"
+    project = project_of(
+        {"src/lib.rs": f"mod disk;\nmod app;\n{text}", "src/disk.rs": DISK, "src/app.rs": app}
+    )
+    assert [edge.target for edge in calls_in(project, "src/app.rs")] == ["src/disk:Pool.count"]
+
+
+def test_traits_are_implemented_for_types_from_outside():
+    text = (
+        "trait Paint { fn paint(&self); }\ntrait Mark {}\nimpl Paint for String { fn paint(&self) {} fn other(&self) {} }\n"
+        "impl<T> Paint for Box<T> {\n  fn paint(&self) {}\n}\nimpl Paint for () { fn paint(&self) {} }\nimpl Mark for u8 {}\n"
+    )
+    project = project_of({"src/lib.rs": text})
+    edges = edges_of(project, Evaluator(project), "src/lib.rs")
+    ends = {
+        (edge.source[8:], edge.target[8:], edge.location.line) for edge in edges if edge.type == "implements"
+    }
+    methods = {("String.paint", 3), ("Box.paint", 5), ("().paint", 7)}
+    assert ends == {(name, "Paint.paint", line) for name, line in methods} | {
+        ("String.paint", "Paint", 3),
+        ("Box.paint", "Paint", 4),
+        ("().paint", "Paint", 7),
+        ("", "Mark", 8),
+    }

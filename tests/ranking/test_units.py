@@ -46,6 +46,16 @@ def test_a_named_symbol_comes_before_its_namesake() -> None:
     assert order(rank_units("Cache#save", unit_hits, {}, []))[0] == "Cache.save"
 
 
+def test_the_name_of_a_constructor_counts_as_its_owner_alone() -> None:
+    unit_hits = hits([unit("a.java", 1, "Starter.Starter"), unit("a.java", 20, "Starter.run")])
+    unit_hits.values[UNIT_SIGNALS.index("owner")] = 3.0
+    unit_hits.values[UNIT_SIGNALS.index("name")] = [3.0, 1.0]
+    assert order(rank_units("the starter stops", unit_hits, {}, []))[0] == "Starter.run"
+    unit_hits = hits([unit("a.java", 1, "starter"), unit("a.java", 20, "Starter.run")])
+    unit_hits.values[UNIT_SIGNALS.index("name")] = [3.0, 1.0]
+    assert order(rank_units("the starter stops", unit_hits, {}, []))[0] == "starter"
+
+
 def test_a_named_line_decides() -> None:
     unit_hits = hits(
         [unit("a.py", 1, "first"), unit("a.py", 20, "other", ranges=[[20, 22], [27, 29]])], [9.0, 1.0]

@@ -394,9 +394,11 @@ class GraphSnapshot:
     def _describe_given(self, step: Step, node: dict[str, Any], place: dict[str, Any]) -> dict[str, str]:
         """How a definition that is no type implements the target: as a `function` that is given, or
         by an unnamed `value` in it; {} for a method of a type that implements it, and for a name
-        without a node.
+        without a node. In Rust it is a method in the `impl` of an outside type.
         """
         if "file" not in node or int(self.graph.edges[step.edge, 0]) != step.number:
+            return {}
+        if node["file"].endswith(".rs"):
             return {}
         inside = node["file"] == place["file"] and node["start_line"] <= place["line"] <= node["end_line"]
         return {"given": "value" if inside else "function"}

@@ -7,6 +7,7 @@ Confidence: `exact` (same scope, file or package), `import`, `receiver` (by the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from cortex.graph.facts.facts import (
     OPERATOR,
     PROPERTY,
     Definition,
+    Extension,
     Reference,
 )
 from cortex.graph.facts.tables import takes_fixtures
@@ -100,15 +102,38 @@ class _Resolver:
     def _extension_edges(self) -> Iterator[Edge]:
         for extension in self.facts.extensions:
             owner = self.evaluator.supertypes.extended_type(self.path, extension.type)
-            if owner is None:
-                continue
             base = extension.base
+            if owner is None:
+                yield from self._outside_type_edges(extension)
+                continue
             for ref in self.evaluator.types_of(base.chain, self.path):
                 ends = self.project.definition(owner), self.project.definition(ref)
                 kind = self._base_relation(base.relation, *ends, ref)
                 place = Location(self.path, base.line, base.column)
                 source, target = self.project.id_of(owner), self.project.id_of(ref)
                 yield Edge(source, target, kind, place, "exact")
+
+    def _outside_type_edges(self, extension: Extension) -> Iterator[Edge]:
+        """Yield the edges of `impl Shop for String`: the type has no node, so that its methods
+        implement the trait and its methods; without any the file does.
+        """
+        base, definitions = extension.base, self.facts.definitions
+        until = min((e.base.line for e in self.facts.extensions if e.base.line > base.line), default=math.inf)
+        inside = [
+            at
+            for at, definition in enumerate(definitions)
+            if definition.scope == extension.type and base.line <= definition.line < until
+        ]
+        for ref in self.evaluator.types_of(base.chain, self.path):
+            trait = self.project.id_of(ref)
+            place = (base.line, base.column)
+            yield self._edges.edge_to(min(inside, default=-1), trait, base.relation, place, "exact")
+            for at in inside:
+                method = definitions[at]
+                for value in self.evaluator.member(ref, method.name):
+                    if value.tag == "def":
+                        upper, place = self.project.id_of(value.ref), (method.line, method.column)
+                        yield self._edges.edge_to(at, upper, base.relation, place, "exact")
 
     def _base_relation(self, written: str, definition: Definition, target: Definition, ref: Ref) -> str:
         if written != "extends":

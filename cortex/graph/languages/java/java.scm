@@ -41,4 +41,5 @@
 (object_creation_expression type: (_) @callee) @call
 (type_identifier) @type
 (scoped_type_identifier) @type
+([(marker_annotation name: (_) @type) (annotation name: (_) @type)])
 (import_declaration) @import

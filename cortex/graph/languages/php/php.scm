@@ -45,4 +45,5 @@
 (scoped_call_expression) @call @callee
 (object_creation_expression [(name) (qualified_name)] @callee) @call
 (named_type) @type
+(attribute [(name) (qualified_name)] @type)
 (namespace_use_declaration) @import

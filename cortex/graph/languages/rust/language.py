@@ -32,7 +32,11 @@ def submodule(project: Project, key: str, name: str) -> str:
 
 
 def imported_module(project: Project, statement: Import, path: str, _key: str) -> str:
-    return project.find_module(f"{statement.module}.{statement.member}", path)
+    """Return the key of a module that is imported by its name; none for a macro's name."""
+    key = project.find_module(f"{statement.module}.{statement.member}", path)
+    file, bar, inner = key.partition("|")
+    exists = not bar or project.has_scope(file, inner) or inner in project.index(file).inner_imports
+    return key if exists else ""
 
 
 def deref_member(members: Members, value: Value, name: str) -> tuple[Value, ...]:
@@ -59,6 +63,7 @@ RUST = Language(
         functions_by_path=True,
         numbered_fields=True,
         bounded_fields=True,
+        fields_beside_methods=True,
         derefs=True,
         twins=True,
         library_methods=read_names(__package__, "methods"),
@@ -96,6 +101,7 @@ RUST = Language(
             "generic_function": "function",
             "generic_type": "type",
             "bracketed_type": "",
+            "qualified_type": "alias",
         },
         casts={"type_cast_expression": "type"},
         operators=_OPERATORS,
