@@ -3,8 +3,6 @@
 Models send lists as one text, numbers as texts, names of languages and paths in any spelling.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

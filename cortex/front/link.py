@@ -1,7 +1,5 @@
 """The connection of a front to its project's workers: keeps their set alive and calls tools."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -5,8 +5,6 @@ translated back. Files outside of the folder are `../…` both ways: a search fo
 deletion must show those outside as well.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -3,8 +3,6 @@
 The tools themselves are in `tools/`.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

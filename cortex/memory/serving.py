@@ -2,8 +2,6 @@
 while the store cannot be opened, to report the reason.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

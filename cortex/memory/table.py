@@ -3,8 +3,6 @@ worker runs them by name; fronts read here whether a message is a write. Pure: t
 imports the functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ of its user, and writes to its own folder alone. Neither has a network, sees the
 others, or has a capability.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -5,8 +5,6 @@ a locked or lost key is never replaced by another, and all sealed folders, so th
 master key reaches each of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -6,8 +6,6 @@ settings are in table.py, their layers in layers.py, the limits of a project's o
 a project's folders in home.py.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The folder of memory: one per person, for all projects, with the sockets of its processes."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import importlib.util

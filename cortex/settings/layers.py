@@ -2,8 +2,6 @@
 checked, and merged into the settings of each section.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Slow imports are inside the commands.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

@@ -3,8 +3,6 @@
 It calls memory as any front does, and keeps no set alive.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -2,8 +2,6 @@
 people say them.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -2,8 +2,6 @@
 of the index; and lines for keys without a form of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby

@@ -4,8 +4,6 @@ Each tool is one function in a file of its own; the tools of observations are ro
 of a function's module has its form by its name (cortex.front.form).
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Collection, Iterator, Mapping

@@ -3,8 +3,6 @@ were written; and notes whose places were not looked up yet, because they were s
 project was indexed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ the records of sessions. Notes are named by id; an edge in a file of another pro
 by {"title", "kind"}. Moments are UTC milliseconds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

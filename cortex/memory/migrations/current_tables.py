@@ -1,7 +1,5 @@
 """The tables of a store: made in a new one, and added to an older one where it lacks them."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection, Table, inspect, text
 from sqlalchemy.schema import CreateColumn
 

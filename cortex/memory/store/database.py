@@ -2,8 +2,6 @@
 file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

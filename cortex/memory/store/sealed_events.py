@@ -2,8 +2,6 @@
 them without the database, whose library takes a third of a second to import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

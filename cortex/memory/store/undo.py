@@ -1,7 +1,5 @@
 """Undoing an operation, by its record of changes, in a store's transaction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -2,8 +2,6 @@
 a link: a stranger's archive can claim any origin.
 """
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

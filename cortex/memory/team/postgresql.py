@@ -6,8 +6,6 @@ sees none of it. Every writer takes the team's lock first and holds it until the
 become visible in the order of their numbers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import secrets

@@ -2,8 +2,6 @@
 copy is compared with the source by row count and hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The upkeep job that connects notes: relations and conflicts of changed notes. It closes none."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ A newer note that contradicts an older one on its topic is only marked: a correc
 another aspect, so the older note may still be true.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

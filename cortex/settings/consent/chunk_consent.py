@@ -6,8 +6,6 @@ path and birth time). A pull may replace the tracked ones, so for those the cons
 content.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -4,8 +4,6 @@ only after the user's consent, which is stored by the project's path and the fil
 table.py marks the harmless values of each setting.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The root of a project, its folder in the user's cache, and the runtime folders. No settings."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

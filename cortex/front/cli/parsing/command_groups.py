@@ -1,7 +1,5 @@
 """The groups of the commands: first words that several commands share, and headings of the help."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 #: group of commands (their first words) → its help line

@@ -1,7 +1,5 @@
 """Names of the commands made from tools: `cortex_search` is `cortex search`."""
 
-from __future__ import annotations
-
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.terms.observations import ROWS
 

@@ -3,8 +3,6 @@
 Commands declare their options on it.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -2,8 +2,6 @@
 workers.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

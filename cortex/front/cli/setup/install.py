@@ -1,7 +1,5 @@
 """`cortex install` and `uninstall`: Cortex in the settings of the installed agents."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import os

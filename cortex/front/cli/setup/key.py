@@ -2,8 +2,6 @@
 data.
 """
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from pathlib import Path

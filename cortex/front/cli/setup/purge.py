@@ -2,8 +2,6 @@
 are not named.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

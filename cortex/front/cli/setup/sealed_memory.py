@@ -1,7 +1,5 @@
 """`cortex memory encrypt | decrypt`, and the recovery key of an encrypted memory."""
 
-from __future__ import annotations
-
 import getpass
 import sys
 from argparse import Namespace

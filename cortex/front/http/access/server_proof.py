@@ -6,8 +6,6 @@ key of both MACs is the token's digest, so that neither side sends the token. Ho
 the MAC because another process could forward the challenge to the real server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

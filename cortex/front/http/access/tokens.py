@@ -3,8 +3,6 @@
 Named tokens are stored as hashes. The user's own is in a file that only the user can read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import hashlib

@@ -2,8 +2,6 @@
 shortest path between two names. All data come from cortex_graph.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,8 +2,6 @@
 changes with undo. All data come from the tools of memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping

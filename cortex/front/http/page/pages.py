@@ -1,7 +1,5 @@
 """The routes of the page: its views, their actions, its static files, and the entry."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 Anything with paths of the machine is for its owner alone (right `admin`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

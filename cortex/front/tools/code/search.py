@@ -1,7 +1,5 @@
 """The tool cortex_search: search for code, documents and notes by meaning and words."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

@@ -2,8 +2,6 @@
 decisions that only people make: about notes that upkeep closed, and about past sessions.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta

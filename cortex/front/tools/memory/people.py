@@ -1,7 +1,5 @@
 """The operations of memory for people: each is a command `cortex memory …` and not a tool."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -5,8 +5,6 @@ only for a session that changed files or made commits.
 One is active for each work tree and branch, or detached commit; earlier ones are its versions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

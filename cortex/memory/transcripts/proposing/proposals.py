@@ -2,8 +2,6 @@
 that rules of earlier versions stored. `candidates` has the operations on them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Iterable

@@ -2,8 +2,6 @@
 of sentences that a person wants remembered. Nothing from a tool's output becomes either.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
