@@ -234,15 +234,10 @@ def _normalise(word: str) -> str:
     return re.sub(r"[\s_-]+", "_", word.strip().strip("\"'`").lower()).rstrip("s")
 
 
-def _as_number(text: str) -> Any:
-    return int(text.partition(".")[0]) if _INTEGER.fullmatch(text) else text
-
-
-def _as_bool(text: str) -> Any:
-    return True if text.lower() in _TRUE else False if text.lower() in _FALSE else text
-
-
-_PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as_bool}
+_PLAIN: dict[str, Callable[[str], Any]] = {
+    "integer": lambda text: int(text.partition(".")[0]) if _INTEGER.fullmatch(text) else text,
+    "boolean": lambda text: True if text.lower() in _TRUE else False if text.lower() in _FALSE else text,
+}
 
 
 def _language(name: str) -> str:

@@ -188,8 +188,9 @@ class Subfolder:
         if isinstance(value, dict) and value.get("source") == "memory":
             return self._convert_notes(value, key)
         if isinstance(value, dict):
-            fields = self._convert_keys(value) if key == "notes" else value
-            return {name: self._convert_value(element, name) for name, element in fields.items()}
+            if key == "notes":
+                value = {self._convert_text(path, "path"): entry for path, entry in value.items()}
+            return {name: self._convert_value(element, name) for name, element in value.items()}
         return value
 
     def _rendered(self, text: str, key: str) -> str:
@@ -207,9 +208,6 @@ class Subfolder:
         if isinstance(value, dict):
             return {name: self._convert_notes(element, name) for name, element in value.items()}
         return value
-
-    def _convert_keys(self, places: Mapping[str, Any]) -> dict[str, Any]:
-        return {self._convert_text(path, "path"): entry for path, entry in places.items()}
 
     @cached_property
     def _listed(self) -> Collection[str]:

@@ -123,7 +123,10 @@ class Supervisor:
             self._hand_over()
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
-        self._hold_plain()
+        if self.spec.plain:
+            from cortex.sealing.plain_folder import hold_open
+
+            self._plain = hold_open(Path(self.spec.plain))
         self._watch_paths()
         self._identity = self._current_identities()
         commit = BUILT and f"+g{BUILT}"
@@ -150,12 +153,6 @@ class Supervisor:
         finally:
             self._end(listener)
         return self._exit
-
-    def _hold_plain(self) -> None:
-        if self.spec.plain:
-            from cortex.sealing.plain_folder import hold_open
-
-            self._plain = hold_open(Path(self.spec.plain))
 
     def _seal(self) -> None:
         """Seal the set's last changes; remove the plain folder unless a process still uses it."""

@@ -278,7 +278,11 @@ def load(
         *later,
         plug=plug,
     )
-    _check_languages(sections["indexing"].languages)
+    for name in sections["indexing"].languages:
+        if not canonical(name):
+            near = nearest_language(name)
+            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists all languages."
+            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")
     own_fields = {**user[1].get("security", {}), **later[0][1].get("security", {})}
     wants_sealing = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
     kept_sealed = not wants_sealing and is_sealed(cache_base(), root_id(root))
@@ -346,11 +350,3 @@ def load_security() -> Security:
     security: Security = merge_layers(*person_layers(None))["security"]
     _permit(security)
     return security
-
-
-def _check_languages(names: tuple[str, ...]) -> None:
-    for name in names:
-        if not canonical(name):
-            near = nearest_language(name)
-            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists all languages."
-            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")

@@ -121,7 +121,10 @@ def _written(data: DataFolder, *, with_notes: bool) -> Iterator[Written]:
     with contextlib.suppress(Misconfigured):
         yield from _existing(runtime_base(), "sockets and locks")
     if with_notes:
-        _check_notes(data)
+        if too_high(data.root) or (data.root / ".git").exists():
+            raise Misconfigured(
+                f"{data.root} (memory.data_dir) holds more than notes; remove its files yourself."
+            )
         yield from _existing(data.root, "notes and recorded sessions")
 
 
@@ -130,14 +133,6 @@ def _existing(path: Path, description: str) -> Iterator[Written]:
         info = os.lstat(path)
         size = stored_projects.measure(path)[0] if stat.S_ISDIR(info.st_mode) else info.st_size
         yield Written(path, description, size)
-
-
-def _check_notes(data: DataFolder) -> None:
-    """Raise Misconfigured if memory's folder is more than that."""
-    if too_high(data.root) or (data.root / ".git").exists():
-        raise Misconfigured(
-            f"{data.root} (memory.data_dir) holds more than notes; remove its files yourself."
-        )
 
 
 def _lines(

@@ -190,13 +190,14 @@ async def show(visit: Visit) -> dict[str, Any]:
 async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     source_files = await sources.sources(visit.hosted.config)
     listed = await asyncio.to_thread(sources.listing, visit.hosted.config)
+    remarks = (remark.partition(":")[0] for entry in listed.files.values() for remark in entry.remarks)
     return {
         "state": index_status(visit.hosted),
         "lines": sum(source.lines for source in source_files),
         "languages": _languages(source_files),
         "largest": sorted(source_files, key=lambda source: -source.lines)[:LISTED],
         "left_out": _left_out(listed),
-        "remarks": _remarks(listed),
+        "remarks": Counter(remarks).most_common(),
     }
 
 
@@ -218,12 +219,6 @@ def _left_out(listed: Listing[Entry]) -> list[tuple[str, int]]:
     unsearched = (entry for entry in listed.files.values() if not entry.chunks)
     reasons.update(entry.skipped.partition(":")[0] or "without text" for entry in unsearched)
     return reasons.most_common()
-
-
-def _remarks(listed: Listing[Entry]) -> list[tuple[str, int]]:
-    return Counter(
-        remark.partition(":")[0] for entry in listed.files.values() for remark in entry.remarks
-    ).most_common()
 
 
 async def tiles(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:

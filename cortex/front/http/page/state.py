@@ -88,17 +88,12 @@ def _end_of(config: Config, name: str) -> list[str]:
     """Return the last lines of a log; none if there is no log."""
     try:
         folder = config.data.run_dir if name in OF_MEMORY else config.run_dir
-        raw = _tail(Path(folder) / f"{name}.log")
+        with files.open_ours(Path(folder) / f"{name}.log") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_BYTES))
+            raw = file.read()
     except (OSError, CortexError):
         return []
     return [escape_controls(line) for line in raw.decode(errors="replace").splitlines()[-LOG_LINES:]]
-
-
-def _tail(path: Path) -> bytes:
-    with files.open_ours(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - LOG_BYTES))
-        return file.read()
 
 
 VIEW = View(

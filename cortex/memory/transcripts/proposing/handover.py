@@ -94,8 +94,10 @@ def hand_over(records: Records, taking: IncomingPortion, key: bytes, *, due: boo
     existing = records.get([number])[0] if number else None
     if existing is None and stored_hashes(records.connection, [forgotten_id(key, note.id)]):
         return False
-    if existing is not None and (existing.state in ("archived", "deleted") or _is_edited(existing)):
-        return False
+    if existing is not None:
+        is_edited = existing.metadata.get(WRITTEN) != _digest(existing)
+        if is_edited or existing.state in ("archived", "deleted"):
+            return False
     return _write(records, note, existing, session)
 
 
@@ -112,11 +114,6 @@ def _was_updated(records: Records, session: Row[Any]) -> bool:
 
 def _digest(note: Note) -> str:
     return hashlib.sha256(f"{note.title}\0{note.body}".encode()).hexdigest()[:16]
-
-
-def _is_edited(note: Note) -> bool:
-    """Whether an agent or a person changed the text since it was written."""
-    return note.metadata.get(WRITTEN) != _digest(note)
 
 
 def _write(records: Records, note: Note, existing: Note | None, session: Row[Any]) -> bool:
