@@ -4,8 +4,6 @@ One thread, which replies in the order of arrival. The handler of long work retu
 requests that arrive meanwhile are answered between two of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import gc

@@ -5,8 +5,6 @@ One thread, one loop. cortex.processes.attach starts it as `python -P -m
 cortex.processes.supervisor`, and `cortex up` runs it in its own process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The data of `cortex status`: processes, workers and index. Starts nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

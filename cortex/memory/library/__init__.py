@@ -2,11 +2,9 @@
 until it is closed. Nothing leaves the machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Self, TypeVar, cast
 
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
@@ -45,7 +43,7 @@ class Library(Writing, Transfer, Queries):
         home: Path | None = None,
         driver: Driver | Server = PLAIN,
         model: Callable[[], Embedder] | None = None,
-    ) -> Library:
+    ) -> Self:
         """Open the data folder; it is made if it is missing. `project`: the notes to work on.
         `home`, `driver`, `model`: see `Memory`.
 

@@ -6,8 +6,6 @@ candidate expires after 30 days. One that was dropped or expired leaves a keyed 
 not proposed again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

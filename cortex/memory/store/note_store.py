@@ -5,8 +5,6 @@ gets the first reply. Operation, log of changes and changed rows are one transac
 elsewhere: it follows the numbers of changes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The view of the project: counts, languages, freshness, omitted files, and a map."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import Counter
@@ -64,7 +62,7 @@ class _Node:
 
     path: str
     weight: int = 0
-    children: dict[str, _Node] = field(default_factory=dict)
+    children: dict[str, "_Node"] = field(default_factory=dict)
     files: int = 0
 
 

@@ -3,8 +3,6 @@
 Each is a function of this module, by its name.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
