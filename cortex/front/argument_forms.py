@@ -86,7 +86,12 @@ def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     typed = {}
     for name, value in arguments.items():
         if name != "query":  # has error messages of its own
-            _check_text(name, value)
+            texts = value if isinstance(value, list | tuple) else [value]
+            most = IDS_MAX if name == "ids" else ITEMS_MAX
+            if len(texts) > most:
+                raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {most} are taken.")
+            if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
+                raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
         if name in _SENTENCES and isinstance(value, str) and not value.lstrip().startswith("["):
             value = value.splitlines()  # noqa: PLW2901 - the converted value
         field = schema["properties"].get(name)
@@ -115,15 +120,6 @@ def locate_arguments(arguments: Mapping[str, Any], root: str, listed: Listed = t
         elif isinstance(value, tuple) and name == "tags":
             converted[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return converted
-
-
-def _check_text(name: str, value: Any) -> None:
-    texts = value if isinstance(value, list | tuple) else [value]
-    most = IDS_MAX if name == "ids" else ITEMS_MAX
-    if len(texts) > most:
-        raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {most} are taken.")
-    if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
-        raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 
 
 def _locate_text(name: str, value: str, root: str, listed: Listed) -> str:

@@ -294,14 +294,9 @@ class Supervisor:
             self._stop(f"{self.spec.of_kind.folder} was moved or deleted")
         elif tuple(home) != self._identity[3:]:
             self._stop("the folder of its logs was replaced", EXIT_HOME_GONE)
-        self._check_code()
-
-    def _check_code(self) -> None:
-        """Stop if an upgrade has replaced the modules of this process: fronts start a new set, and
-        a set that runs without fronts begins anew.
-
-        An installation takes a while, so its files must be equal at two checks.
-        """
+        # stop if an upgrade has replaced the modules of this process: fronts start a new set, and a
+        # set that runs without fronts begins anew. An installation takes a while, so its files must
+        # be equal at two checks
         before, self._signatures = self._signatures, self._code.signatures()
         if self._signatures == before and self._code.is_replaced():
             self._stop("Cortex was upgraded", ANEW if self._idle_exit_s is None else EXIT_OK)

@@ -68,7 +68,11 @@ def project_keys(place: SealedPlace) -> tuple[bytes, bytes]:
     with _keys_lock(base):
         wrapped = read_wrapped(store)
         if place.is_lasting:
-            _check_kept(store, wrapped)
+            if wrapped is None and store.is_dir() and files.names(store):  # another key opens nothing
+                raise Misconfigured(
+                    f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
+                    "with the recovery key; nothing was deleted."
+                )
             _note_elsewhere(base, store)
         if wrapped is not None:
             both = _unwrap(store, wrapped, _master_of(wrapped, place.key_path))
@@ -272,15 +276,6 @@ def forget_store(place: SealedPlace) -> None:
 
 def _notes_of(place: SealedPlace) -> Path:
     return place.keys or place.store.parent
-
-
-def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
-    """Raise Misconfigured if the key of a sealed folder is gone: another opens nothing."""
-    if wrapped is None and store.is_dir() and files.names(store):
-        raise Misconfigured(
-            f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
-            "with the recovery key; nothing was deleted."
-        )
 
 
 def _note_store(base: Path, place: SealedPlace) -> None:
