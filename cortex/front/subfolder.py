@@ -166,7 +166,6 @@ class Subfolder:
         return tuple(f"{mark}{self._project_glob(pattern)}" for pattern in globs)
 
     def _project_glob(self, glob: str) -> str:
-        """Translate a glob that is relative to the folder."""
         upward = _UPWARD.match(glob)
         folder = posixpath.normpath(posixpath.join(self.folder, upward[0] if upward else ""))
         if _is_above(folder):

@@ -147,7 +147,6 @@ def draw_past_sessions(page: Page, answer: Answer) -> None:
 
 
 def _draw_choice(page: Page, number: int, text: str, details: str) -> None:
-    """Draw a row that a person chooses by its number."""
     page.add((f"{number:>4}  ", NUMBER), (text, STRONG), (f"  {details}", FAINT))
 
 

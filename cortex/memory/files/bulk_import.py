@@ -271,7 +271,6 @@ def _take_edge(records: Records, arrival: ArrivingEdge, project: str, done: Inta
 
 
 def _is_strangers(records: Records, source: int, target: int) -> bool:
-    """Whether both ends of an edge came from imports."""
     query = select(NOTE.c.trust).where(NOTE.c.number.in_((source, target)))
     return set(records.connection.execute(query).scalars()) == {"import"}
 

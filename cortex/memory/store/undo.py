@@ -34,7 +34,6 @@ def undo(records: Records, undone: str) -> dict[str, Any]:
 
 
 def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> None:
-    """Undo one entry of Records.did."""
     if what == "edge":
         records.disconnect(which)
     elif what == "parted":

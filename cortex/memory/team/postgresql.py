@@ -430,7 +430,6 @@ def advance_sequence(connection: Connection, table: str) -> None:
 
 
 def _message_of(error: DBAPIError) -> str:
-    """The message of the server or driver, in one line."""
     first = " ".join(str(error.orig).split())
     return first if first.endswith(".") else f"{first}."
 

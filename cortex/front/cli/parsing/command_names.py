@@ -24,7 +24,6 @@ def command_name(tool: str) -> str:
 
 
 def _aliases() -> dict[str, str]:
-    """Return alias → tool of observations."""
     aliases = {f"memory tool {tool}": tool for tool in ROWS}
     for tool in ROWS:
         former = _FORMER.get(tool, tool.replace("_", "-"))

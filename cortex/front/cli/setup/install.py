@@ -87,7 +87,6 @@ def uninstall(options: Namespace) -> int:
 
 
 def _current_project() -> Path | None:
-    """Return the project of the working folder, or None."""
     with contextlib.suppress(Misconfigured):
         return find_root()[0]
     return None

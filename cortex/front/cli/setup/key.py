@@ -126,7 +126,6 @@ def _reseal(path: str) -> int:
 
 
 def _stop_open() -> None:
-    """Stop the workers of all open projects."""
     for base in plain_folder.open_folders():
         root = root_of(Path(base, "home"))
         try:

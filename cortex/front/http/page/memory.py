@@ -141,7 +141,6 @@ async def _pair(visit: Visit, numbers: str) -> list[Fields]:
 
 
 async def _is_readable(visit: Visit, session: str) -> bool:
-    """Whether the exchanges of the session can be read."""
     if not session:
         return False
     try:

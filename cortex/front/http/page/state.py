@@ -28,7 +28,6 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 def _logs_of(config: Config) -> tuple[str, ...]:
-    """Return the names of the processes with shown logs."""
     return "supervisor", *(process.name for kind in (kind_of(config), MEMORY) for process in kind.processes)
 
 

@@ -102,7 +102,6 @@ def hand_over(records: Records, taking: IncomingPortion, key: bytes, *, due: boo
 
 
 def _was_updated(records: Records, session: Row[Any]) -> bool:
-    """Whether the session's hand-over was written a moment ago."""
     query = select(NOTE.c.number).where(
         NOTE.c.project == session.project,
         NOTE.c.kind == KIND,
@@ -176,7 +175,6 @@ def _exchanges(records: Records, session: Row[Any]) -> list[Row[Any]]:
 
 
 def _last_reply(records: Records, rows: Sequence[Row[Any]], session: Row[Any]) -> str:
-    """The end of the reply to the last request."""
     prompts = [row for row in rows if row.session == session.number and row.user_text]
     if not prompts:
         return ""

@@ -234,7 +234,6 @@ def _take_commit(
 
 
 def _commit_note(taking: IncomingPortion, commit: Commit) -> Note:
-    """The note of a commit that was made in a session, with the files that it changed."""
     return Note(
         id=commit_id(taking.session.project, commit.name),
         git_commit=commit.name,
