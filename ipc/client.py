@@ -2,8 +2,6 @@
 only.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -6,8 +6,6 @@ and chunk bytes are raw, never JSON; nothing is ever pickled. A message is one f
 further frame would cost as much as a small message.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import struct

@@ -3,8 +3,6 @@
 Delivery is not guaranteed: an event is a hint, a file is the truth.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Frames over a pipe between a process and its child: a length, then as many bytes."""
 
-from __future__ import annotations
-
 import struct
 from typing import IO
 

@@ -1,7 +1,5 @@
 """The lifeline: standard input as a pipe from the parent; its end means that the parent is gone."""
 
-from __future__ import annotations
-
 import os
 import select
 import stat

@@ -4,8 +4,6 @@ ZeroMQ nor numpy.
 The lock belongs to the system: it ends with its process in any case, and the file stays.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import os

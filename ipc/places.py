@@ -2,8 +2,6 @@
 a port file at the path holds. A process that cannot read the folder can connect to neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ One thread, which replies in the order of arrival. The handler of long work retu
 requests that arrive meanwhile are answered between two of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import gc
@@ -285,7 +283,10 @@ class _Loop:
                 listener.follow()
             if news or time.monotonic() - checked >= patience():
                 listener.follow()
-                _reload(self.worker)
+                try:
+                    self.worker.reload()
+                except Exception:  # a damaged generation must not end a worker that can serve the old one
+                    log.exception("reload failed; the old generation is kept")
                 self._begin_background()
                 checked = time.monotonic()
             if self.socket in ready:  # bounded, for a busy worker would never reach the reload check
@@ -350,13 +351,6 @@ class _Loop:
             return
         with contextlib.suppress(zmq.Again):
             self.socket.send_multipart([identity, reply_frame(reply, request)], zmq.NOBLOCK)
-
-
-def _reload(worker: Worker) -> None:
-    try:
-        worker.reload()
-    except Exception:  # a damaged generation must not end a worker that can serve the old one
-        log.exception("reload failed; the old generation is kept")
 
 
 def reply_frame(reply: Message, request: int) -> bytes:

@@ -2,8 +2,6 @@
 tests.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import logging

@@ -3,8 +3,6 @@
 The indexer embeds passages by itself, without this worker.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The graph worker: GraphSearch, OutlineSearch and PatternSearch, from the newest generation."""
 
-from __future__ import annotations
-
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 

@@ -1,7 +1,5 @@
 """The memory worker: the one process that opens the store of a data folder."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 

@@ -5,8 +5,6 @@ Several projects may share a file, and each set of workers has this process: one
 file's lock, the others wait for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

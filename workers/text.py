@@ -2,8 +2,6 @@
 generation; for an index in a store also over several projects at once, and without UnitSearch.
 """
 
-from __future__ import annotations
-
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 

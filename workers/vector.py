@@ -2,8 +2,6 @@
 embedder MeaningSearch, too.
 """
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

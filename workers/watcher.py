@@ -3,8 +3,6 @@
 The only writer of an index.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import logging

@@ -6,8 +6,6 @@ server, `local` starts one, `onnx` runs a model in this process. A new embedder 
 of that name with `open_name`, and a `Provider`.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import get_args
 

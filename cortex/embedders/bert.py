@@ -3,8 +3,6 @@
 scripts/train/bert.py writes the files; `Bert` computes the mean state of the tokens of each text.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import unicodedata

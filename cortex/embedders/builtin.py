@@ -2,8 +2,6 @@
 first text to embed.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 

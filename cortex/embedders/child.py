@@ -2,8 +2,6 @@
 library cannot end this process. Frames of `ipc.codec` with their length, over two pipes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

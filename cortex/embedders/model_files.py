@@ -1,7 +1,5 @@
 """The files of a model, collected from folders and wheels into a folder of its own. No network."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence

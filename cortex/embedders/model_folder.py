@@ -2,8 +2,6 @@
 computing vectors. Computes none.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Mapping

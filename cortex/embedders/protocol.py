@@ -1,7 +1,5 @@
 """The protocol of embedders, without an implementation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

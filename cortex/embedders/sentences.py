@@ -2,8 +2,6 @@
 describes the model. Its weights take memory from the first text on until `rest`.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 of the model for code: the publisher computes its vectors.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

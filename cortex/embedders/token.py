@@ -2,8 +2,6 @@
 in a file that only its user can read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

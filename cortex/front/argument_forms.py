@@ -3,8 +3,6 @@
 Models send lists as one text, numbers as texts, names of languages and paths in any spelling.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -88,7 +86,12 @@ def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     typed = {}
     for name, value in arguments.items():
         if name != "query":  # has error messages of its own
-            _check_text(name, value)
+            texts = value if isinstance(value, list | tuple) else [value]
+            most = IDS_MAX if name == "ids" else ITEMS_MAX
+            if len(texts) > most:
+                raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {most} are taken.")
+            if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
+                raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
         if name in _SENTENCES and isinstance(value, str) and not value.lstrip().startswith("["):
             value = value.splitlines()  # noqa: PLW2901 - the converted value
         field = schema["properties"].get(name)
@@ -117,15 +120,6 @@ def locate_arguments(arguments: Mapping[str, Any], root: str, listed: Listed = t
         elif isinstance(value, tuple) and name == "tags":
             converted[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return converted
-
-
-def _check_text(name: str, value: Any) -> None:
-    texts = value if isinstance(value, list | tuple) else [value]
-    most = IDS_MAX if name == "ids" else ITEMS_MAX
-    if len(texts) > most:
-        raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {most} are taken.")
-    if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
-        raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 
 
 def _locate_text(name: str, value: str, root: str, listed: Listed) -> str:
@@ -236,15 +230,10 @@ def _normalise(word: str) -> str:
     return re.sub(r"[\s_-]+", "_", word.strip().strip("\"'`").lower()).rstrip("s")
 
 
-def _as_number(text: str) -> Any:
-    return int(text.partition(".")[0]) if _INTEGER.fullmatch(text) else text
-
-
-def _as_bool(text: str) -> Any:
-    return True if text.lower() in _TRUE else False if text.lower() in _FALSE else text
-
-
-_PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as_bool}
+_PLAIN: dict[str, Callable[[str], Any]] = {
+    "integer": lambda text: int(text.partition(".")[0]) if _INTEGER.fullmatch(text) else text,
+    "boolean": lambda text: True if text.lower() in _TRUE else False if text.lower() in _FALSE else text,
+}
 
 
 def _language(name: str) -> str:

@@ -1,7 +1,5 @@
 """The audience of an answer: an agent reads text, a program reads JSON."""
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import re

@@ -2,8 +2,6 @@
 or why a file that the question names is left out of the index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ It asks a worker for a map alone, imports little beyond the standard library, an
 error: an agent must not wait for it or stop because of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

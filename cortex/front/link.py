@@ -1,7 +1,5 @@
 """The connection of a front to its project's workers: keeps their set alive and calls tools."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -319,7 +317,9 @@ class Link:
                 raise Starting("The workers are still being started; ask again in a few seconds.") from None
         if self.problem:
             raise Unavailable(self.problem)
-        self._notice_new_set()
+        if self._current_supervisor != self._supervisor:  # a new set
+            self._supervisor = self._current_supervisor
+            self._settled = time.monotonic() + SETTLE_S
 
     @property
     def problem(self) -> str:
@@ -336,11 +336,6 @@ class Link:
         """A number that identifies the attached supervisor: its birth or its pid; 0 for none."""
         hello = self._attachment.hello if self._attachment is not None else {}
         return int(hello.get("born") or hello.get("pid", 0))
-
-    def _notice_new_set(self) -> None:
-        if self._current_supervisor != self._supervisor:
-            self._supervisor = self._current_supervisor
-            self._settled = time.monotonic() + SETTLE_S
 
     async def _attach(self) -> None:
         pause = RETRY_S

@@ -1,7 +1,5 @@
 """The connection of a front to the memory set, made at the first call to memory."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

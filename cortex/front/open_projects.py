@@ -3,8 +3,6 @@
 The names come from the user's list of projects and from the roots of the client.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

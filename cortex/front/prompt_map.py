@@ -2,8 +2,6 @@
 worker, without a front. Nothing for a prompt without code, and from a worker that is silent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

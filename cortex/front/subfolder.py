@@ -5,8 +5,6 @@ translated back. Files outside of the folder are `../…` both ways: a search fo
 deletion must show those outside as well.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re
@@ -168,7 +166,6 @@ class Subfolder:
         return tuple(f"{mark}{self._project_glob(pattern)}" for pattern in globs)
 
     def _project_glob(self, glob: str) -> str:
-        """Translate a glob that is relative to the folder."""
         upward = _UPWARD.match(glob)
         folder = posixpath.normpath(posixpath.join(self.folder, upward[0] if upward else ""))
         if _is_above(folder):
@@ -190,8 +187,9 @@ class Subfolder:
         if isinstance(value, dict) and value.get("source") == "memory":
             return self._convert_notes(value, key)
         if isinstance(value, dict):
-            fields = self._convert_keys(value) if key == "notes" else value
-            return {name: self._convert_value(element, name) for name, element in fields.items()}
+            if key == "notes":
+                value = {self._convert_text(path, "path"): entry for path, entry in value.items()}
+            return {name: self._convert_value(element, name) for name, element in value.items()}
         return value
 
     def _rendered(self, text: str, key: str) -> str:
@@ -209,9 +207,6 @@ class Subfolder:
         if isinstance(value, dict):
             return {name: self._convert_notes(element, name) for name, element in value.items()}
         return value
-
-    def _convert_keys(self, places: Mapping[str, Any]) -> dict[str, Any]:
-        return {self._convert_text(path, "path"): entry for path, entry in places.items()}
 
     @cached_property
     def _listed(self) -> Collection[str]:

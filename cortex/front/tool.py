@@ -3,8 +3,6 @@
 The tools themselves are in `tools/`.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import re
@@ -82,7 +80,10 @@ class Tool:
         if subfolder is not None:
             values |= subfolder.to_project(self.name, self._free_arguments(values), of_notes=of_notes)
         if of_notes:
-            answer = await self._remember(context, values)
+            try:
+                answer = await self.function(context, **values)
+            except CortexError as error:
+                raise type(error)(_shorten(str(error))) from error
             return subfolder.to_folder(answer, of_notes=True) if subfolder is not None else answer
         try:
             free = self._free_arguments(values)
@@ -110,12 +111,6 @@ class Tool:
         """Return the arguments without an enum. `scope` is an enum but in cortex_graph: a glob."""
         properties = self.schema["properties"]
         return {name: value for name, value in values.items() if "enum" not in properties[name]}
-
-    async def _remember(self, context: QueryContext, values: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return await self.function(context, **values)
-        except CortexError as error:
-            raise type(error)(_shorten(str(error))) from error
 
     def _explain(self, problem: str) -> str:
         fault = parse_fault(problem)

@@ -6,8 +6,6 @@ in one file a day (UTC) next to the index, for 30 days. The records are sent now
 `server.stats: false` turns them off.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import datetime as dt

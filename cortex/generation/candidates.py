@@ -1,7 +1,5 @@
 """The signals of candidate rows, as workers send them. Pure functions over Rows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

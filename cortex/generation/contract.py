@@ -5,8 +5,6 @@ A project's folder may come with a clone: its files count after a person's conse
 reads it without following links, and never writes to it unless `server.chunks_dir` names it.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import os

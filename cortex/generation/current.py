@@ -4,8 +4,6 @@ pruning of files that no reader needs.
 All files that CURRENT names are complete before the rename. Only the watcher publishes and prunes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -5,8 +5,6 @@ The writer checks every file of the current generation at intervals, so it sees 
 overwritten, replaced and removed files. Damage that only reading reveals reaches it by marks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -3,8 +3,6 @@
 Masks are cached, because an agent repeats a few filters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

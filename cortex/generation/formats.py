@@ -6,8 +6,6 @@ theirs. An index that is unused for a week is removed. Up to format 5 the files 
 itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

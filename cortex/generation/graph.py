@@ -9,8 +9,6 @@ name. A reader reads nodes and edges once, when it
 opens a generation: so each table is packed as one section.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

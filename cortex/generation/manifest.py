@@ -5,8 +5,6 @@ The indexer writes it and reads all of it; other readers decode only the fields 
 which is faster. No I/O here.
 """
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 import msgspec

@@ -4,8 +4,6 @@ Large columns go from file to file in portions, and the pages that were read are
 holds in memory only the small columns and the tables of words and trigrams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,8 +5,6 @@ A row is one version of one chunk. Its key is a u64 that is never used again; th
 file of deleted keys identify rows by key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,8 +7,6 @@ numbers only: `files` u64 with `file_counts`, and for each definition with refer
 file, its first line and its count, sorted in that order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

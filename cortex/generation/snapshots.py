@@ -3,8 +3,6 @@
 They are swapped atomically and never changed.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import time

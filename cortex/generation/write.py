@@ -1,7 +1,5 @@
 """Rows to write, and the writing of their segment. docs/SEGMENT.md lists the sections."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -11,8 +11,6 @@ slices while the worker is idle. `code_places/` finds the notes about files. `mi
 versions of the store. See docs/MEMORY.md.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

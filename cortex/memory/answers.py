@@ -1,7 +1,5 @@
 """Notes as rows in the answers of tools. Pure."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Warnings about notes that will be hard to find or to trust. They never prevent storing. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from cortex.memory.note import Note

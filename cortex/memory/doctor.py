@@ -1,7 +1,5 @@
 """Check of the tables against each other and the indexes, and repair of all that can be rebuilt."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any

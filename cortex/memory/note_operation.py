@@ -1,7 +1,5 @@
 """The operation `store` of tools and programs: a new note, or a change of a stored one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cortex.memory.code_places.places import files_with_anchors

@@ -2,8 +2,6 @@
 function over the library. The transport is elsewhere.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

@@ -2,8 +2,6 @@
 while the store cannot be opened, to report the reason.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -247,7 +245,10 @@ class MemoryWorker:
         if self._library is not None:
             with self._guard(writes=False), self._tolerate_outage():
                 self._library.memory.exchange_index.catch_up()
-                self._render()
+                if self._to_brief and time.monotonic() - self._last_write >= QUIET_S:
+                    remotes, project = self._data.settings.remotes, self._to_brief.pop()
+                    place = self._followed_projects.folder_of(project)
+                    briefing_file.render(self._library, self._data.home, project, remotes, place)
                 self._library.memory.replacements.rest()
                 if model := self._library.memory.model:
                     model.rest()
@@ -268,13 +269,6 @@ class MemoryWorker:
                 or memory.holds_erased
             )
         return PAUSE_S if self._changed or self._to_brief or has_work else CHECK_S
-
-    def _render(self) -> None:
-        """Render one of the briefings that may have changed, some time after the last write."""
-        if self._library is not None and self._to_brief and time.monotonic() - self._last_write >= QUIET_S:
-            remotes, project = self._data.settings.remotes, self._to_brief.pop()
-            place = self._followed_projects.folder_of(project)
-            briefing_file.render(self._library, self._data.home, project, remotes, place)
 
     def background(self) -> Slices | None:
         """The erasure of what another machine erased and the embedding of notes, between calls;

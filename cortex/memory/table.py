@@ -3,8 +3,6 @@ worker runs them by name; fronts read here whether a message is a write. Pure: t
 imports the functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -45,14 +43,11 @@ _NOTES = {
     "forget": Row(f"{_LIBRARY}.forget", writes=True),
     "undo": Row(f"{_LIBRARY}.undo", writes=True),
     "link": _for_people(f"{_LIBRARY}.link", "link"),
-    "closed": _for_people("review.closed_notes:closed", "closed"),
     "candidates": Row("review.candidates:list_candidates"),
     "take_candidates": _for_people("review.candidates:take_candidates", "candidates --take"),
     "drop_candidates": _for_people("review.candidates:drop_candidates", "candidates --drop"),
-    "restore_candidates": _for_people("review.candidates:restore_notes", "candidates --restore"),
     "waiting": _for_people("review.acceptance:waiting", "accept", writes=False),
     "accept": _for_people("review.acceptance:accept", "accept"),
-    "reopen": _for_people("review.closed_notes:reopen", "closed --reopen"),
     "erase": _for_people(f"{_LIBRARY}.erase", "forget --hard"),
     "run_consolidation": Row("upkeep.run:run_consolidation", writes=True),
     "trigger_maintenance": Row("upkeep.run:trigger_maintenance", writes=True),

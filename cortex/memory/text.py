@@ -1,7 +1,5 @@
 """The searchable texts of a note, and the words of a query. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime

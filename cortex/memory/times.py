@@ -2,8 +2,6 @@
 ISO 8601 in answers. Pure except for the clock and the local zone.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import UTC, date, datetime, timedelta

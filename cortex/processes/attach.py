@@ -3,8 +3,6 @@
 This is the client's side; the supervisor itself is cortex.processes.supervisor.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -5,8 +5,6 @@ cortex.processes.names lists the processes. The supervisor imports this module a
 no numpy, no ZeroMQ, no asyncio, no Config.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json
@@ -16,7 +14,7 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from cortex.processes.fork_client import Forked, ForkServer
 from cortex.processes.names import KINDS, Kind
@@ -84,7 +82,7 @@ class SetSpec:
         return json.dumps(dataclasses.asdict(self))
 
     @classmethod
-    def load(cls, text: str) -> SetSpec:
+    def load(cls, text: str) -> Self:
         body = json.loads(text)
         return cls(**body | {name: tuple(body[name]) for name in ("without", "forked")})
 

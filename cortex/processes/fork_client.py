@@ -5,8 +5,6 @@ that the supervisor has started itself. Without a fork server, or if it fails, t
 processes itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

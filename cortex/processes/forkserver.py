@@ -7,8 +7,6 @@ of the supervisor before the supervisor gets its number (see `_fork`), and so ou
 server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -3,8 +3,6 @@
 Runtime folders hold only locks and sockets.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -1,9 +1,8 @@
 """The list of all processes, by set: their names, command lines and stop order."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, replace
+from typing import Self
 
 #: program → its module, started with `python -P -m`: neither the folder of a script nor the current
 #: folder may be importable
@@ -55,7 +54,7 @@ class Kind:
         module = MODULES[process.program]
         return [sys.executable, "-P", "-m", module, *process.arguments, self.option, root]
 
-    def with_worker(self, name: str) -> Kind:
+    def with_worker(self, name: str) -> Self:
         """Return the kind with one more worker, which stops with the others and starts last."""
         row = Process(name, "cortex-worker", (name,), stage=2)
         return replace(

@@ -7,8 +7,6 @@ of its user, and writes to its own folder alone. Neither has a network, sees the
 others, or has a capability.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -164,10 +162,11 @@ def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool 
     `dies_with_us`: the command ends with the process that starts it, however that ends. Raises
     Misconfigured.
     """
-    sees = _project_options(owner) if isinstance(owner, Config) else _memory_options()
     if isinstance(owner, Config):
+        sees = _project_options(owner)
         writes = (owner.sealing.base, owner.sealing.store) if owner.sealing else (owner.home,)
-    else:
+    else:  # all files are read-only, and sockets of system services are hidden
+        sees = "--ro-bind / / --tmpfs /run --tmpfs /var/tmp --dev /dev --proc /proc".split()
         writes = (owner.root, *((owner.sealing.base,) if owner.sealing else ()))
     binds = [word for path in (*writes, owner.runtime_dir) for word in ("--bind", str(path), str(path))]
     ends = ["--die-with-parent"] if dies_with_us else []
@@ -182,11 +181,6 @@ def environment() -> dict[str, str]:
         if name.startswith(VARIABLES) and name not in SECRETS
     }
     return variables | {"CORTEX_SECURITY_SANDBOX": "0", IN_SET: "1"}
-
-
-def _memory_options() -> list[str]:
-    """Return memory's options: all files read-only, no sockets of system services."""
-    return "--ro-bind / / --tmpfs /run --tmpfs /var/tmp --dev /dev --proc /proc".split()
 
 
 def _project_options(config: Config) -> list[str]:

@@ -2,8 +2,6 @@
 its supervisor.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from typing import Any

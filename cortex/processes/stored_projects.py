@@ -2,8 +2,6 @@
 removal. Removal never touches the project's own files, except a clone in the cache.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

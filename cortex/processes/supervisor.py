@@ -5,8 +5,6 @@ One thread, one loop. cortex.processes.attach starts it as `python -P -m
 cortex.processes.supervisor`, and `cortex up` runs it in its own process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -123,7 +121,10 @@ class Supervisor:
             self._hand_over()
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
-        self._hold_plain()
+        if self.spec.plain:
+            from cortex.sealing.plain_folder import hold_open
+
+            self._plain = hold_open(Path(self.spec.plain))
         self._watch_paths()
         self._identity = self._current_identities()
         commit = BUILT and f"+g{BUILT}"
@@ -150,12 +151,6 @@ class Supervisor:
         finally:
             self._end(listener)
         return self._exit
-
-    def _hold_plain(self) -> None:
-        if self.spec.plain:
-            from cortex.sealing.plain_folder import hold_open
-
-            self._plain = hold_open(Path(self.spec.plain))
 
     def _seal(self) -> None:
         """Seal the set's last changes; remove the plain folder unless a process still uses it."""
@@ -299,14 +294,9 @@ class Supervisor:
             self._stop(f"{self.spec.of_kind.folder} was moved or deleted")
         elif tuple(home) != self._identity[3:]:
             self._stop("the folder of its logs was replaced", EXIT_HOME_GONE)
-        self._check_code()
-
-    def _check_code(self) -> None:
-        """Stop if an upgrade has replaced the modules of this process: fronts start a new set, and
-        a set that runs without fronts begins anew.
-
-        An installation takes a while, so its files must be equal at two checks.
-        """
+        # stop if an upgrade has replaced the modules of this process: fronts start a new set, and a
+        # set that runs without fronts begins anew. An installation takes a while, so its files must
+        # be equal at two checks
         before, self._signatures = self._signatures, self._code.signatures()
         if self._signatures == before and self._code.is_replaced():
             self._stop("Cortex was upgraded", ANEW if self._idle_exit_s is None else EXIT_OK)

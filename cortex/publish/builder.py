@@ -6,8 +6,6 @@ deleted keys, and the engines' files for them. Small segments are merged now and
 any point leaves the old generation current, and the next start removes unfinished files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import gc

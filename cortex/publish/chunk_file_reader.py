@@ -2,8 +2,6 @@
 does not know which chunks are served.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import contextlib

@@ -3,8 +3,6 @@
 Chunk files are the contract between indexing and serving programs (docs/CHUNKS.md).
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

@@ -2,8 +2,6 @@
 files, and marks of readers. Reads no file and decides nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import math

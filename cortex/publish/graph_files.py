@@ -1,7 +1,5 @@
 """The graph files that have changed, and the writing of their segments: the watcher's work."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

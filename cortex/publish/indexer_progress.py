@@ -1,7 +1,5 @@
 """The indexer's progress, as it reports it, for publishing."""
 
-from __future__ import annotations
-
 import msgspec
 
 from cortex.generation.damage import UNREADABLE

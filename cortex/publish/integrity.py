@@ -5,8 +5,6 @@ Nothing is written here. The builder publishes the repaired state as a generatio
 generation names a damaged file for longer than one scan by the clock takes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import time

@@ -1,7 +1,5 @@
 """Graph files of other programs, without nodes and edges of files that are not in the project."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

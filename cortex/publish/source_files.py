@@ -4,8 +4,6 @@ A change holds new rows and deleted keys alone. The unchanged chunks of the same
 the segments of rows, on demand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows of the chunks in a reading, with the vectors that chunk files omit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lock of the only writer of an index. Writes nothing else."""
 
-from __future__ import annotations
-
 from cortex.generation.formats import LOCK
 from cortex.settings.config import Config
 from cortex.settings.folders.home import open_home, refusal

@@ -1,7 +1,5 @@
 """Validation of a query's text before it is parsed, for fronts and workers alike."""
 
-from __future__ import annotations
-
 from cortex.system.errors import BadQuery, BadRequest
 
 #: bytes of a query; longer ones are pasted files, and the cost of each later step may grow with it

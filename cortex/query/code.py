@@ -5,8 +5,6 @@ Pure. Queries that the language can parse keep their meaning; parse.py tries the
 or in place of an error.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from typing import NamedTuple, TypeGuard

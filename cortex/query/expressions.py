@@ -5,8 +5,6 @@ that the filter never loses a match, only selects less. Trigrams are those of co
 bytes in lower case.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import groupby

@@ -5,8 +5,6 @@ list    = operand ("AND"? operand)*
 operand = ("+" | "-" | "NOT" | field)* (leaf | "(" query ")") boost?
 """
 
-from __future__ import annotations
-
 from cortex.query.leaf import make_leaf
 from cortex.query.lex import LEAVES, Token
 from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, conjoin, negate

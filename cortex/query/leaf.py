@@ -1,7 +1,5 @@
 """Leaves of the query tree, from words, phrases, expressions and ranges. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from cortex.query.lex import Token

@@ -4,8 +4,6 @@ Code can be typed as it is (`std::vector`, `foo()`, `->next`), so the meaning of
 on its place.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass, field

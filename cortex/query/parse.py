@@ -4,8 +4,6 @@ A query goes one way: checked (check.py), cut (lex.py), built to a tree (grammar
 its match type within limits (rewrite.py), compared with code (code.py).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Changes of a parsed query by its match type and the spellings of its words; its limits. Pure."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """All chunks that any lane returned, each once, as columns; the chunks of a file are adjacent."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Evidence for and against a file: the values of the signals of docs/RANKING.md."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ project can answer from others: the share of its words that the index holds, rar
 best BM25 of a unit as a share of the highest possible; the best cosine. docs/RANKING.md, "Units".
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ Pure and deterministic: the same signals in any order give the same ranking; tie
 chunk id. Data are columns; objects are made for the result alone.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Relevance of each line of a definition to a question, for excerpts. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 

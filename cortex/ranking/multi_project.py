@@ -5,8 +5,6 @@ Until the ranking, a file is named by its project's number and its path, a chunk
 its row key; `split_hit` separates them again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

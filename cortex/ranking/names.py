@@ -2,8 +2,6 @@
 `ctx`), and two adjacent words as one (`ratelimit`). Pure.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ frames, error messages, quoted texts and code. docs/RANKING.md, "Pasted texts". 
 single frames.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Results of a ranking: hits, their scores, and the signals behind them, for explanations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

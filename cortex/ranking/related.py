@@ -1,7 +1,5 @@
 """Relations of texts to a piece of code, judged by names: its tests, and mentions of it. Pure."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable, Sequence

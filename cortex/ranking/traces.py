@@ -1,7 +1,5 @@
 """Parser of stack-trace frames and error lines in the forms of some fifteen languages. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """The map of a question: the places and names of its best units, by file. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ the chunks that share lines with it, the score of its file, and names and lines 
 Pure and deterministic: equal scores are ordered by path and line. docs/RANKING.md, "Units".
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Weights of the signals, with and without vectors, and their scaling by `fusion.bm25_weight`."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ public half is next to the sealed folder, and opens nothing.
 Each box has its own key, agreed on by X25519 with a key pair made for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

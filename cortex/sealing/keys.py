@@ -5,11 +5,8 @@ a locked or lost key is never replaced by another, and all sealed folders, so th
 master key reaches each of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
-import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,7 +67,11 @@ def project_keys(place: SealedPlace) -> tuple[bytes, bytes]:
     with _keys_lock(base):
         wrapped = read_wrapped(store)
         if place.is_lasting:
-            _check_kept(store, wrapped)
+            if wrapped is None and store.is_dir() and files.names(store):  # another key opens nothing
+                raise Misconfigured(
+                    f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
+                    "with the recovery key; nothing was deleted."
+                )
             _note_elsewhere(base, store)
         if wrapped is not None:
             both = _unwrap(store, wrapped, _master_of(wrapped, place.key_path))
@@ -124,27 +125,6 @@ def master_place(base: Path) -> tuple[str, str]:
         wrapped = next((candidate for candidate in intact if candidate), None)
         note = {"place": wrapped.place, "master": wrapped.master} if wrapped else None
     return (note["place"], note["master"]) if note else ("", "")
-
-
-def move_notes(former: Path, base: Path) -> None:
-    """Move the notes that earlier versions kept in `former`, in the cache, to `base`, and note the
-    sealed folders there. Broken off at any point, the next call goes on. Raises Misconfigured and
-    Unavailable.
-    """
-    folders = [name for name, info in files.entries(former).items() if stat.S_ISDIR(info.st_mode)]
-    unknown = [former / name for name in folders if not os.path.lexists(project_note(base, name))]
-    if not unknown and not any(os.path.lexists(former / name) for name in (PLACE, ELSEWHERE)):
-        return
-    with _keys_lock(former), _keys_lock(base):  # an earlier version changes keys under the first
-        for store in unknown:
-            _note_project(base, store)
-        for store in _noted_stores(former):
-            _note_elsewhere(base, store)
-        place, name = master_place(former)
-        if place and not os.path.lexists(base / PLACE):
-            write_note(base / PLACE, {"place": place, "master": name})
-        for note_name in (ELSEWHERE, PLACE):
-            files.remove(former / note_name)
 
 
 def note_memory(base: Path, store: Path) -> None:
@@ -274,15 +254,6 @@ def forget_store(place: SealedPlace) -> None:
 
 def _notes_of(place: SealedPlace) -> Path:
     return place.keys or place.store.parent
-
-
-def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
-    """Raise Misconfigured if the key of a sealed folder is gone: another opens nothing."""
-    if wrapped is None and store.is_dir() and files.names(store):
-        raise Misconfigured(
-            f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
-            "with the recovery key; nothing was deleted."
-        )
 
 
 def _note_store(base: Path, place: SealedPlace) -> None:

@@ -4,8 +4,6 @@ the keys of projects, and seals nothing else.
 A storage place holds one key as hexadecimal digits; during a change two, the newer first.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading

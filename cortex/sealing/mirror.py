@@ -5,8 +5,6 @@ Knows the meaning of files in two cases only: files that refer to others, and fi
 sealing.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Locations of a sealed project's plain bytes: a private folder of a file system in memory."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

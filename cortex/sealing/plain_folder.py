@@ -6,8 +6,6 @@ the plain files, in memory as they are, so a worker needs no access to the maste
 sandbox.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

@@ -2,8 +2,6 @@
 paper. It is shown once, when it is made, and never stored.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import os

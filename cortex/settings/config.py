@@ -6,8 +6,6 @@ settings are in table.py, their layers in layers.py, the limits of a project's o
 a project's folders in home.py.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import os
@@ -280,7 +278,11 @@ def load(
         *later,
         plug=plug,
     )
-    _check_languages(sections["indexing"].languages)
+    for name in sections["indexing"].languages:
+        if not canonical(name):
+            near = nearest_language(name)
+            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists all languages."
+            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")
     own_fields = {**user[1].get("security", {}), **later[0][1].get("security", {})}
     wants_sealing = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
     kept_sealed = not wants_sealing and is_sealed(cache_base(), root_id(root))
@@ -348,11 +350,3 @@ def load_security() -> Security:
     security: Security = merge_layers(*person_layers(None))["security"]
     _permit(security)
     return security
-
-
-def _check_languages(names: tuple[str, ...]) -> None:
-    for name in names:
-        if not canonical(name):
-            near = nearest_language(name)
-            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists all languages."
-            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")

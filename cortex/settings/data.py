@@ -1,7 +1,5 @@
 """The folder of memory: one per person, for all projects, with the sockets of its processes."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import importlib.util
@@ -12,7 +10,6 @@ from pathlib import Path
 from cortex.sealing.places import SealedPlace, plain_of
 from cortex.settings.folders.home import (
     cache_base,
-    keep_notes_of_keys,
     keys_folder,
     real,
     refusal,
@@ -112,7 +109,6 @@ class DataFolder:
         """
         try:
             files.make_private(self.root)
-            keep_notes_of_keys()
             if place := self.sealing:
                 self._check_installed()
                 from cortex.sealing.plain_folder import ensure_open

@@ -1,7 +1,5 @@
 """Sentences about the data that a configuration sends to other machines. Sends nothing itself."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qs, urlsplit
 
 from cortex.settings.config import Config

@@ -2,8 +2,6 @@
 `working-tree-encoding` or `encoding` in .gitattributes. Reads these files only.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from functools import lru_cache

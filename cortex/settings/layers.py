@@ -2,8 +2,6 @@
 checked, and merged into the settings of each section.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Mapping
@@ -191,7 +189,12 @@ def _check(layer: Layer, source: str, table: Mapping[str, type]) -> dict[str, An
                     f"Unknown setting {section}.{key} in {source}{hint_for(str(key), setting_names, 0.0)}."
                 )
         built[section] = build(section, table[section], fields, source)
-        _check_bounds(section, built[section], source)
+        for name, rule in rules(section).items():
+            value = getattr(built[section], name)
+            if isinstance(value, int | float) and not rule.low <= value <= rule.high:
+                raise Misconfigured(
+                    f"{section}.{name} is {value} in {source}; it must be between {rule.low} and {rule.high}."
+                )
     return built
 
 
@@ -243,12 +246,3 @@ def build(section: str, kind: type, values: Mapping[str, Any], source: str) -> A
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         raise Misconfigured(f"Wrong value in section {section!r} of {source}: {error}.") from error
-
-
-def _check_bounds(section: str, built: Any, source: str) -> None:
-    for name, rule in rules(section).items():
-        value = getattr(built, name)
-        if isinstance(value, int | float) and not rule.low <= value <= rule.high:
-            raise Misconfigured(
-                f"{section}.{name} is {value} in {source}; it must be between {rule.low} and {rule.high}."
-            )

@@ -6,8 +6,6 @@ GROUP. Entry points are read only if the person's own settings name one: reading
 and loading one runs the package's code.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -2,8 +2,6 @@
 other is gone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 #: seconds after which unacknowledged data ends a connection

@@ -1,7 +1,5 @@
 """Settings that name an environment variable in place of a secret."""
 
-from __future__ import annotations
-
 import os
 
 from cortex.system.errors import Misconfigured

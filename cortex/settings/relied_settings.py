@@ -2,8 +2,6 @@
 for a sentence on the difference between two sets.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -2,8 +2,6 @@
 set without its user's consent. layers.py reads the values.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import defaultdict

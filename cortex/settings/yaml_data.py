@@ -1,7 +1,5 @@
 """Parser of YAML configuration files to plain data, without aliases and deep nesting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

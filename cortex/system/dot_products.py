@@ -1,7 +1,5 @@
 """Dot products of one vector with many, by the fastest instructions of this machine's processor."""
 
-from __future__ import annotations
-
 import numpy as np
 import simsimd
 

@@ -2,8 +2,6 @@
 exit codes of all programs, for shells and for the supervisor.
 """
 
-from __future__ import annotations
-
 #: done; of a query: it has hits
 EXIT_OK = 0
 #: a query has no hits

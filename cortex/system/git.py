@@ -5,8 +5,6 @@ configuration can name programs for almost everything. None of them runs: only c
 none are used, each program is switched off as well, and an answer has a deadline and a size bound.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -2,8 +2,6 @@
 and submodules, and the shape of a git folder. Nothing of a repository runs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

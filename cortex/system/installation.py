@@ -2,8 +2,6 @@
 extras.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import shlex

@@ -5,8 +5,6 @@ An upgrade replaces the files of an installation while processes run. What such 
 forks from then on mixes two versions, so the long-lived ones ask here and begin anew.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import os

@@ -2,8 +2,6 @@
 standard streams, made safe for any text.
 """
 
-from __future__ import annotations
-
 import codecs
 import logging
 import os

@@ -6,8 +6,6 @@ because doing it twice has the same result as once. docs/PROTOCOL.md describes e
 compares both.
 """
 
-from __future__ import annotations
-
 from ipc.messages.control import (
     PROTOCOL,
     Answers,

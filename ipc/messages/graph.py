@@ -1,7 +1,5 @@
 """Messages of the graph worker."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from msgspec import field

@@ -3,8 +3,6 @@
 Only cortex.memory knows the operations and the meaning of their arguments.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import field

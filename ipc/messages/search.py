@@ -1,7 +1,5 @@
 """Messages of the embed, the vector and the text worker."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

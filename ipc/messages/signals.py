@@ -2,8 +2,6 @@
 object. Columns are sent as bytes: some hundred objects would cost more than the search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

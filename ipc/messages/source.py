@@ -1,7 +1,5 @@
 """Messages for the text of files as the index holds it."""
 
-from __future__ import annotations
-
 from ipc.messages.control import Blobs, Message, repeatable
 
 

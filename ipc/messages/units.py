@@ -1,7 +1,5 @@
 """Messages about units: whole definitions, and the pieces between them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import field

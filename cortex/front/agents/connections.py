@@ -1,7 +1,5 @@
 """Entries for Cortex in the files of agents, and a trial start of their commands."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

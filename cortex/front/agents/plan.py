@@ -3,8 +3,6 @@
 Only `write` changes files.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

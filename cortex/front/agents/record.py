@@ -1,7 +1,5 @@
 """The record of the pieces that `cortex install` inserted into files, for `uninstall`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules for the files of agents: when to use which tool."""
 
-from __future__ import annotations
-
 #: the first and the last line of our section in the user's file
 BEGIN = "<!-- cortex: written by `cortex install`, taken out by `cortex uninstall` -->"
 END = "<!-- /cortex -->"

@@ -5,8 +5,6 @@ settings: ~/.config, Application Support, AppData) or nothing (the project); VAR
 them. `docs` is the maker's documentation of the format.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

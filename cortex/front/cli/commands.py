@@ -3,8 +3,6 @@
 Slow imports are inside the commands.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys
@@ -37,6 +35,13 @@ from cortex.terms.text.suggestions import nearest
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-v": "version", "-V": "version"}
+#: commands that print nothing until their end and may be slow: a notice then says that they run
+SILENT = frozenset(
+    (
+        *("down", "status", "doctor", "why", "projects", "stats"),
+        *("memory down", "memory status", "key show-location", "key rotate"),
+    )
+)
 #: options that every command takes → their number of arguments
 EVERYWHERE = {"--project": 2, "--yes-really": 1, "--no-pager": 1}
 
@@ -47,7 +52,7 @@ def run(arguments: list[str]) -> int:
     count = next((n for n in (3, 2) if " ".join(words[: n - 1]) in GROUPS), 1)
     if command := find(" ".join(words[:count])):
         options = command.parser().read([*before, *words[count:]])
-        with slow_notice(f"`cortex {command.name}`") if command.silent else contextlib.nullcontext():
+        with slow_notice(f"`cortex {command.name}`") if command.name in SILENT else contextlib.nullcontext():
             return command.run(options)
     depth = count - 1  # words that are a group
     if words[depth:count] == ["help"]:  # `cortex memory help`, as `cortex help memory`
@@ -238,24 +243,12 @@ COMMANDS = (
     Command(
         "up", "Start the project's workers: until Ctrl-C, or detached.", sets.up, sets.declare_project_up
     ),
-    Command("down", "Stop the project's workers; the memory worker goes on.", sets.down, silent=True),
+    Command("down", "Stop the project's workers; the memory worker goes on.", sets.down),
+    Command("status", "Show processes, state of the index and problems.", status, options_of.json_option),
     Command(
-        "status",
-        "Show processes, state of the index and problems.",
-        status,
-        options_of.json_option,
-        silent=True,
+        "doctor", "Check the installation and project; suggests repairs.", doctor, options_of.json_option
     ),
-    Command(
-        "doctor",
-        "Check the installation and project; suggests repairs.",
-        doctor,
-        options_of.json_option,
-        silent=True,
-    ),
-    Command(
-        "why", "Explain why a file is indexed or not, or its rank.", why, options_of.why_options, silent=True
-    ),
+    Command("why", "Explain why a file is indexed or not, or its rank.", why, options_of.why_options),
     Command(
         "trust",
         "Show project settings that need your consent, and ask for it.",
@@ -263,11 +256,7 @@ COMMANDS = (
         trusting.declare,
     ),
     Command(
-        "projects",
-        "List projects with size, last use and state.",
-        projects.list_all,
-        options_of.json_option,
-        silent=True,
+        "projects", "List projects with size, last use and state.", projects.list_all, options_of.json_option
     ),
     Command(
         "clean", "Remove indexes of deleted or unused projects; asks.", projects.clean, projects.declare_clean
@@ -279,11 +268,7 @@ COMMANDS = (
         options_of.purge_options,
     ),
     Command(
-        "stats",
-        "Show calls, latency and tokens saved in the last 30 days.",
-        figures.stats,
-        figures.declare,
-        silent=True,
+        "stats", "Show calls, latency and tokens saved in the last 30 days.", figures.stats, figures.declare
     ),
     Command(
         "help",
@@ -312,14 +297,12 @@ COMMANDS = (
         "Stop the memory worker; the next call starts it.",
         sets.memory_down,
         options_of.data_dir_option,
-        silent=True,
     ),
     Command(
         "memory status",
         "Show the folder, the processes and the problems of memory.",
         sets.memory_status,
         options_of.memory_status_options,
-        silent=True,
     ),
     Command(
         "memory encrypt",
@@ -366,15 +349,9 @@ COMMANDS = (
         server.token,
         server.declare_token,
     ),
+    Command("key show-location", "Show the place of the master key, and its keys.", key.show_location),
     Command(
-        "key show-location", "Show the place of the master key, and its keys.", key.show_location, silent=True
-    ),
-    Command(
-        "key rotate",
-        "Replace the master key, and wrap all keys with it.",
-        key.rotate,
-        key.declare_rotate,
-        silent=True,
+        "key rotate", "Replace the master key, and wrap all keys with it.", key.rotate, key.declare_rotate
     ),
     Command(
         "key forget",

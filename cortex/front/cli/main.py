@@ -1,7 +1,5 @@
 """The program `cortex`: runs the command, and turns errors into one sentence and an exit code."""
 
-from __future__ import annotations
-
 import os
 import sys
 

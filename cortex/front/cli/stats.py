@@ -2,8 +2,6 @@
 saved.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The data of `cortex status`: processes, workers and index. Starts nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re
@@ -205,7 +203,6 @@ def _sealed(config: Config) -> list[str]:
 
 
 def _outdated_agents(config: Config) -> list[str]:
-    """Return a warning about texts for agents that an older version wrote."""
     from cortex.front.agents import connections
 
     sentence = connections.outdated(config.root)

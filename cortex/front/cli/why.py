@@ -1,7 +1,5 @@
 """`cortex why`: why a file is indexed or not, and its rank for a question."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

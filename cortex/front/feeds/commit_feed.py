@@ -2,8 +2,6 @@
 from git's log the commits of a session, whose tools only give hashes.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 It calls memory as any front does, and keeps no set alive.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib
@@ -216,7 +214,8 @@ class Follower:
             info = os.lstat(path)
             if file.forgotten or file.stamp == (info.st_size, info.st_mtime_ns):
                 return 0
-            project = self._project_of(path, form, file)
+            file.folder = file.folder or folder_of(path, form)
+            project = self._project_of_folder(file.folder)
             if not file.folder:  # no folder yet: look again when the file grows
                 file.stamp = (info.st_size, info.st_mtime_ns)
             file.past_of = project if project and self._is_past(info, file, project) else ""
@@ -259,11 +258,6 @@ class Follower:
         if odd:
             log.info("%s: lines that were left out: %s", portion.session["file"], odd)
         return True
-
-    def _project_of(self, path: Path, form: Format, file: _File) -> str:
-        """Return the project of a session file, "" if it is not read (yet)."""
-        file.folder = file.folder or folder_of(path, form)
-        return self._project_of_folder(file.folder)
 
     def _project_of_folder(self, folder_name: str) -> str:
         """Return the project of a folder, "" if its sessions are not read."""

@@ -1,7 +1,5 @@
 """HTTP connections with timeouts for slow clients."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -4,8 +4,6 @@ It listens on loopback by default. Any program and any web page on this machine 
 port: POST needs the token, and requests of web pages are refused by their Host and Origin.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -2,8 +2,6 @@
 of this user alone no other user can listen.
 """
 
-from __future__ import annotations
-
 import contextlib
 import urllib.parse
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """HTTP answers: JSON, and errors with a status and one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 This module imports no server, so that `cortex open` does not load one.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The server of `cortex serve`: its sockets and its life. Access is checked in `gate`."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """The TCP port of the HTTP server, without the server: for `cortex up` and `cortex open` too."""
 
-from __future__ import annotations
-
 import errno
 import socket
 

@@ -1,7 +1,5 @@
 """The errors of JSON-RPC: the code and the sentence of each of ours."""
 
-from __future__ import annotations
-
 import logging
 
 from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, StillStarting, TooLarge

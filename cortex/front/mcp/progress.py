@@ -1,7 +1,5 @@
 """Progress notifications of a call, for a client that sent a progress token."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -4,8 +4,6 @@ The program attaches to the project's workers as an agent's front does, and star
 run. Its calls are those of the tools.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import os

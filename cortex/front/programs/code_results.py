@@ -1,7 +1,5 @@
 """Results of questions about code, for Python programs. docs/TOOLS.md explains the tools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

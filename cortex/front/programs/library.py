@@ -4,8 +4,6 @@ The program attaches to the memory set as an agent's front does, and starts it w
 Embedded, it serves the store itself, to other processes as well. Nothing leaves the machine.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -54,7 +52,7 @@ class Cortex:
         project: str | Path = "",
         agent: str = "",
         embedded: bool = False,
-    ) -> Cortex:
+    ) -> Self:
         """Open the memory in the data folder `path`, by default the configured one; create it when
         it is missing.
 

@@ -1,7 +1,5 @@
 """An event loop in a thread of its own: programs that block, or that have another loop, use it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

@@ -6,8 +6,6 @@ and memory_reports.py are for people alone. omissions.py lists keys without a li
 reasons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

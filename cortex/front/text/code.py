@@ -1,7 +1,5 @@
 """Answers about code as text: hits, lines, call sites, outlines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Lines of a rendered answer, with styles for a terminal, and single values in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

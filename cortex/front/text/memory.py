@@ -1,7 +1,5 @@
 """Answers of memory as text: notes and observations, and reports about them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cortex.front.text.lines import FAINT, Answer, Page, flat

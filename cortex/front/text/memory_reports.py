@@ -1,7 +1,5 @@
 """Reports of memory for people: what an operation has done, and what a check has found."""
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -1,7 +1,5 @@
 """Notes and observations as text."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Collection

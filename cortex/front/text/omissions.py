@@ -1,7 +1,5 @@
 """Keys of answers of every tool that have no line in the text, each with the reason."""
 
-from __future__ import annotations
-
 #: key of an answer → reason, for every tool
 EVERYWHERE = {
     "metadata": "time and source of the answer: for measurements",

@@ -2,8 +2,6 @@
 of the index; and lines for keys without a form of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -358,17 +356,13 @@ def draw_value(page: Page, key: str, value: Any, margin: str = "") -> None:
     elif isinstance(value, list) and any(isinstance(row, (Mapping, list)) for row in value):
         page.add((f"{margin}{label}", STRONG))
         for row in value:
-            _draw_item(page, row, f"{margin}  ")
+            if isinstance(row, Mapping) and "title" in row and "id" in row:
+                draw_row(page, row, f"{margin}  ")
+            else:
+                page.add(f"{margin}  {flat(row)}")
     elif isinstance(value, str) and "\n" in value:
         page.add((f"{margin}{label}:", STRONG))
         for line in value.splitlines():
             page.add(f"{margin}{line}")
     else:
         page.add((f"{margin}{label}: ", STRONG), flat(value))
-
-
-def _draw_item(page: Page, row: Any, margin: str) -> None:
-    if isinstance(row, Mapping) and "title" in row and "id" in row:
-        draw_row(page, row, margin)
-    else:
-        page.add(f"{margin}{flat(row)}")

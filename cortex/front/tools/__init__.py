@@ -4,8 +4,6 @@ Each tool is one function in a file of its own; the tools of observations are ro
 of a function's module has its form by its name (cortex.front.form).
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Collection, Iterator, Mapping
@@ -114,7 +112,6 @@ _PEOPLE = (
     _tool("memory.people:memory_link", "Share notes with another clone", destroys=True),
     _tool("memory.candidates:memory_candidates", "List, take and drop candidates of notes", destroys=True),
     _tool("memory.candidates:memory_accept", "Accept notes of others", destroys=True),
-    _tool("memory.candidates:memory_closed", "List notes that upkeep closed", destroys=True),
     _tool("memory.candidates:memory_past_sessions", "Decide whether past sessions are read", destroys=True),
     _tool("memory.people:memory_import", "Import notes from a file", destroys=True),
     _tool("memory.people:memory_export", "Export notes to a file"),

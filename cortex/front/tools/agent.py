@@ -4,8 +4,6 @@ An offer (cortex.front.form) lists a part of the tool's arguments. A call takes 
 `format`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

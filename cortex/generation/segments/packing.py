@@ -7,8 +7,6 @@ a third, but the chunks of one query are scattered: it would unpack eight for ea
 reads. Of the graph, where few nodes are read, several share a frame.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ ascending order, and for each code its rows, as gaps less one: under 128 in one 
 (128 + high 7 bits, low 7 bits).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -16,8 +16,6 @@ because a mapped file that shrinks kills its readers with SIGBUS. A segment unde
 name is damage: the name in its header reveals it.
 """
 
-from __future__ import annotations
-
 import math
 import mmap
 import os

@@ -4,8 +4,6 @@ functions.
 Texts are folded first (`fold`), so that one table (postings.py) serves both cases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

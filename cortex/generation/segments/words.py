@@ -7,8 +7,6 @@ Reading the matching rows here takes a fraction of the time that fetching a set 
 and terms near a word need no automaton over tantivy's dictionaries.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ Being in a briefing does not count as use, so a note does not rise by it, and so
 section are reserved for notes that no briefing held yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -2,8 +2,6 @@
 the worker.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which notes of a briefing outdate, repeat or dispute others. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -2,8 +2,6 @@
 briefing of a tool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sqlalchemy import select

@@ -2,8 +2,6 @@
 those that an agent wrote for other projects are shown with their origin, and printed by no hook.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from cortex.memory.answers import visible_text

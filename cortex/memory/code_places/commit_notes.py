@@ -1,7 +1,5 @@
 """Commits as notes: message and changed files. Runs no git."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

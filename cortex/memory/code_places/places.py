@@ -3,8 +3,6 @@ were written; and notes whose places were not looked up yet, because they were s
 project was indexed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -89,7 +87,8 @@ def notes_by_file(
     for row in rows:
         place = places.setdefault(row.path, {"count": 0, "best": []})
         place["count"] += 1
-        if len(place["best"]) < min(limit, BEST_MAX) and not _is_instruction(row):
+        shown = Note(title=row.title, source=Source(trust=row.trust))
+        if len(place["best"]) < min(limit, BEST_MAX) and not is_instruction(shown):
             place["best"].append(_place_row(row))
     return {"places": places}
 
@@ -111,11 +110,6 @@ def _place_row(row: Any) -> dict[str, Any]:
     title = " ".join(visible_text(row.title).split())
     cut = title if len(title) <= TITLE_CHARS_MAX else f"{title[:TITLE_CHARS_MAX].rstrip()}…"
     return {"number": row.number, "kind": row.kind, "title": cut, "anchors": anchors_of(row.metadata)}
-
-
-def _is_instruction(row: Any) -> bool:
-    """Whether the title, the only text of the row that is shown, reads like an instruction."""
-    return is_instruction(Note(title=row.title, source=Source(trust=row.trust)))
 
 
 class Placed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

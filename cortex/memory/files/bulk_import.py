@@ -1,7 +1,5 @@
 """Import of many notes and edges into the store in one transaction. Secrets are removed before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -53,7 +51,7 @@ class Counts:
     forgotten: int = 0
     proposed: int = 0
 
-    def add(self, other: Counts) -> None:
+    def add(self, other: "Counts") -> None:
         for counter in fields(Counts):
             setattr(self, counter.name, getattr(self, counter.name) + getattr(other, counter.name))
 
@@ -273,7 +271,6 @@ def _take_edge(records: Records, arrival: ArrivingEdge, project: str, done: Inta
 
 
 def _is_strangers(records: Records, source: int, target: int) -> bool:
-    """Whether both ends of an edge came from imports."""
     query = select(NOTE.c.trust).where(NOTE.c.number.in_((source, target)))
     return set(records.connection.execute(query).scalars()) == {"import"}
 

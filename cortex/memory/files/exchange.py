@@ -5,8 +5,6 @@ the records of sessions. Notes are named by id; an edge in a file of another pro
 by {"title", "kind"}. Moments are UTC milliseconds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -99,7 +97,10 @@ def read_record(
     if not isinstance(record, Mapping):
         raise BadRequest("it is no JSON object")
     if "cortex" in record:
-        _check_header(record)
+        if record["cortex"] != HEADER["cortex"] or record.get("version") != HEADER["version"]:
+            raise BadRequest(
+                f"it was written by another version ({str(record.get('version'))[:20]}; this one reads 1): upgrade Cortex"
+            )
         return None
     clean, _ = remove_secrets_in(dict(record))
     if isinstance(clean.get("note"), Mapping):
@@ -110,13 +111,6 @@ def read_record(
     if session_record := session_records.read(line, clean, project, trusted=trusted):
         return session_record
     raise BadRequest('it is neither {"note": …} nor {"edge": …}, nor of a session')
-
-
-def _check_header(record: Mapping[str, Any]) -> None:
-    if record["cortex"] != HEADER["cortex"] or record.get("version") != HEADER["version"]:
-        raise BadRequest(
-            f"it was written by another version ({str(record.get('version'))[:20]}; this one reads 1): upgrade Cortex"
-        )
 
 
 def _read_note(line: int, record: Mapping[str, Any], project: str, *, trusted: bool) -> Arriving:

@@ -2,8 +2,6 @@
 claude-mem, and the graph of the reference server. Reads parsed JSON; stores nothing.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 reference memory server, exports of other programs, any Markdown. Reads files; stores nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import re

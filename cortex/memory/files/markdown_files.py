@@ -4,8 +4,6 @@ matter holds the fields, `[[links]]` the edges. Pure.
 The hash in the front matter decides whether a file was edited, not a date.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

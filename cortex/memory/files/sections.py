@@ -2,8 +2,6 @@
 relations and tags of basic-memory. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Notes of no project, on many topics: the similarity of a query to them is chance."""
 
-from __future__ import annotations
-
 #: the scale for cosines while there are few notes: every kind, many topics
 BACKGROUND = (
     "The public API answers with cursors instead of page numbers",

@@ -1,7 +1,5 @@
 """The edges between notes, in RAM, and walks over them. Follows the changes of the store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 

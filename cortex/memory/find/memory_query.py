@@ -1,7 +1,5 @@
 """The checks of a search request, its filter, and the rows of its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

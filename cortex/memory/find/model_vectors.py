@@ -2,8 +2,6 @@
 background, and answer when all have a vector.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence

@@ -4,8 +4,6 @@ A note's own text and the text around it in its session are separate lanes: the 
 find the place, and within it the note's words, its speaker and its being an answer decide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist

@@ -2,8 +2,6 @@
 for earlier ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from cortex.memory.note import Note

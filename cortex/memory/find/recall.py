@@ -1,7 +1,5 @@
 """Search of notes: the indexes that follow the store, and queries over them."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ of the ten nearest; of a million, the best 1/200 holds .998. A byte for every nu
 long, and a bit for every number finds .85 of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from cortex.system.arrays import Array

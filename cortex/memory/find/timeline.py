@@ -1,7 +1,5 @@
 """Notes in order of time: around a note, or between two moments, page by page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 changes of the store; can be deleted at any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import zlib

@@ -2,8 +2,6 @@
 Contents and scoring are elsewhere.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -5,8 +5,6 @@ A document in tantivy takes 15 ms until it can be found. So a new note goes into
 which is scored by the same formula and counts, and later into tantivy with many others.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

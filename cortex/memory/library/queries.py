@@ -1,7 +1,5 @@
 """Queries of notes: search, time, edges, a briefing, counts, changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

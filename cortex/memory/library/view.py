@@ -1,7 +1,5 @@
 """A memory as one caller uses it: the project and source of its notes, and the branch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Writing notes: store, change, relate, forget, and undo."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -2,8 +2,6 @@
 separate process: the modules that make tables are needed rarely.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 standard input is the key of a sealed one, or, of a team's on a server, address and name.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path

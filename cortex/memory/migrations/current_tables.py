@@ -1,8 +1,6 @@
 """The tables of a store: made in a new one, and added to an older one where it lacks them."""
 
-from __future__ import annotations
-
-from sqlalchemy import Connection, Table, inspect, text
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.schema import CreateColumn
 
 from cortex.memory.store.tables import METADATA, VERSION
@@ -15,7 +13,13 @@ def bring_to_current_tables(connection: Connection) -> None:
     with connection.begin():
         METADATA.create_all(connection)  # tables that are there stay as they are
         for table in METADATA.sorted_tables:
-            _add_columns(connection, table)
+            # older rows get the default of the server
+            stored = {column["name"] for column in inspect(connection).get_columns(table.name)}
+            name = connection.dialect.identifier_preparer.format_table(table)
+            for column in table.columns:
+                if column.name not in stored:
+                    definition = CreateColumn(column).compile(dialect=connection.dialect)
+                    connection.exec_driver_sql(f"ALTER TABLE {name} ADD COLUMN {definition}")
             for index in table.indexes:
                 index.create(connection, checkfirst=True)
         for statement in (
@@ -25,13 +29,3 @@ def bring_to_current_tables(connection: Connection) -> None:
             "INSERT INTO alembic_version SELECT :version WHERE NOT EXISTS (SELECT 1 FROM alembic_version)",
         ):
             connection.execute(text(statement), {"version": VERSION})
-
-
-def _add_columns(connection: Connection, table: Table) -> None:
-    """Older rows get the default of the server."""
-    stored = {column["name"] for column in inspect(connection).get_columns(table.name)}
-    name = connection.dialect.identifier_preparer.format_table(table)
-    for column in table.columns:
-        if column.name not in stored:
-            definition = CreateColumn(column).compile(dialect=connection.dialect)
-            connection.exec_driver_sql(f"ALTER TABLE {name} ADD COLUMN {definition}")

@@ -1,7 +1,5 @@
 """Observation tools about many notes: quality, trends, importance, search queries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta

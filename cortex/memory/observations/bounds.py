@@ -3,8 +3,6 @@ the next page has; other answers lose the ends of long texts and the last items 
 the loss. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Observation tools about sessions and prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

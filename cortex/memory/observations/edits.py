@@ -2,8 +2,6 @@
 operation of the store: it is done once, and can be undone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

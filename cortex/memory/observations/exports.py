@@ -1,7 +1,5 @@
 """Export of observations, page by page: as JSON, as lines that an import reads, as Markdown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -1,7 +1,5 @@
 """The log of search queries: stored without secrets, in batches, and summarised for tools."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Ratings of notes: each is stored, and the last one also in the note."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

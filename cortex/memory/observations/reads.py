@@ -4,8 +4,6 @@ of a ranking.
 Each function takes the library and the call's arguments, as in `cortex.terms.observations`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

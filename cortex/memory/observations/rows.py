@@ -3,8 +3,6 @@
 Texts that could be taken for an instruction are in fields of TEXTS, which a front fences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

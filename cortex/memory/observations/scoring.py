@@ -4,8 +4,6 @@ The legacy score halves every week, as for an event. No ranking uses it; importa
 are stored beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Filters and order of observations, over the catalog and the one ranking of memory."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

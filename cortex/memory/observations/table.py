@@ -1,7 +1,5 @@
 """The observation tools as operations, one for each row of `cortex.terms.observations`."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Generator, Mapping

@@ -2,8 +2,6 @@
 then no briefing, or no hook, has them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

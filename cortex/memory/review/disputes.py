@@ -1,7 +1,5 @@
 """Notes that another note contradicts: both stay, and their rows name each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cortex.memory.find.recall import Memory

@@ -2,8 +2,6 @@
 exchanges of a session. Reads only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counts of notes and edges by kind and state, of all projects or of one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select, true

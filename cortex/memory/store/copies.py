@@ -2,8 +2,6 @@
 owner's lock.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable

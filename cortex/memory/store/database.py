@@ -2,8 +2,6 @@
 file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets
@@ -24,9 +22,9 @@ from cortex.memory.store.driver import PLAIN, READS, Driver
 from cortex.memory.store.folder_sealing import apply_sealing
 from cortex.memory.store.tables import VERSION
 from cortex.memory.team import postgresql
-from cortex.memory.team.postgresql import Server, Shared
+from cortex.memory.team.postgresql import Server, Shared, occupied
 from cortex.system import files
-from cortex.system.errors import Damaged, Occupied, Unavailable
+from cortex.system.errors import Damaged, Unavailable
 from ipc.locks import hold
 
 #: names of the database file and of the owner's lock file
@@ -60,7 +58,7 @@ class Database:
         self.writes = 0
         try:
             files.make_private(folder)
-            self._lock = hold(folder / LOCK, lambda holder: _occupied(folder, holder), wait_s=LOCK_S)
+            self._lock = hold(folder / LOCK, lambda holder: occupied(folder, holder), wait_s=LOCK_S)
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
         try:
@@ -288,10 +286,6 @@ def advance_sequence(connection: Connection, table: str) -> None:
 def open_database(folder: Path, driver: Driver | Server) -> Database | Shared:
     """Open the folder's memory, or its team's. Raises the errors of both classes."""
     return Shared(folder, driver) if isinstance(driver, Server) else Database(folder, driver)
-
-
-def _occupied(folder: Path, holder: str) -> Occupied:
-    return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
 
 
 def _damaged(path: Path, why: object) -> Damaged:

@@ -2,8 +2,6 @@
 module knows which.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

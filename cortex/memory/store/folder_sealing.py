@@ -5,8 +5,6 @@ SQLCipher seals the database and its copies; a file that cannot be read as a dat
 stream of bytes. The indexes of a sealed store are in memory only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

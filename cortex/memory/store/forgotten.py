@@ -2,8 +2,6 @@
 git brings it back.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Collection

@@ -5,8 +5,6 @@ gets the first reply. Operation, log of changes and changed rows are one transac
 elsewhere: it follows the numbers of changes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -248,7 +246,13 @@ class Store:
         self.homes = None
         is_own = not undone and self.database.shared
         if is_own:
-            undone = self._own_latest()
+            # the newest operation of this process; the latest in the store may be a colleague's
+            if not self._own_operations:
+                raise NotFound(
+                    "Nothing was written from here since this process started, and others write to this memory, too: "
+                    "name the operation to take back."
+                )
+            undone = self._own_operations[-1]
         try:
             done = self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
         except NotFound:
@@ -257,15 +261,6 @@ class Store:
             raise
         self._own_operations = [name for name in self._own_operations if name != done["undone"]]
         return done
-
-    def _own_latest(self) -> str:
-        """The newest operation of this process; the latest in the store may be a colleague's."""
-        if not self._own_operations:
-            raise NotFound(
-                "Nothing was written from here since this process started, and others write to this memory, too: "
-                "name the operation to take back."
-            )
-        return self._own_operations[-1]
 
     def count_use(self, numbers: Sequence[int], *, is_shown: bool = False) -> None:
         """Count a use of the notes, or that a briefing showed them; their text does not change."""

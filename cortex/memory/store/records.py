@@ -2,8 +2,6 @@
 changes, and record for `undo`.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace

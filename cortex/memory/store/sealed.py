@@ -1,7 +1,5 @@
 """Keys of a sealed memory: for its database, and for the events that hooks stored before."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

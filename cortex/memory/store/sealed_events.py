@@ -2,10 +2,7 @@
 them without the database, whose library takes a third of a second to import.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from functools import partial
 
 from cortex.sealing import boxes
 from cortex.sealing.plain_folder import open_key
@@ -19,8 +16,4 @@ def event_opener(data: DataFolder) -> Callable[[bytes], bytes]:
 
 def opener(key: bytes) -> Callable[[bytes], bytes]:
     """The function that opens an event's bytes; `key`: b"" for a plain memory."""
-    return partial(_open_box, key) if key else bytes
-
-
-def _open_box(key: bytes, raw: bytes) -> bytes:
-    return boxes.open_box(key, raw) if boxes.is_box(raw) else raw
+    return (lambda raw: boxes.open_box(key, raw) if boxes.is_box(raw) else raw) if key else bytes

@@ -2,8 +2,6 @@
 milliseconds, 0 for none; missing texts are "".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import (

@@ -1,7 +1,5 @@
 """Undoing an operation, by its record of changes, in a store's transaction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +34,6 @@ def undo(records: Records, undone: str) -> dict[str, Any]:
 
 
 def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> None:
-    """Undo one entry of Records.did."""
     if what == "edge":
         records.disconnect(which)
     elif what == "parted":

@@ -2,8 +2,6 @@
 a hint names the project that it may have been.
 """
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -6,8 +6,6 @@ sees none of it. Every writer takes the team's lock first and holds it until the
 become visible in the order of their numbers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import secrets
@@ -120,9 +118,7 @@ class Shared:
         self.label = f"{public_url.render_as_string(hide_password=True)} (team {self._team})"
         try:
             files.make_private(folder)
-            self._lock = hold(
-                folder / "memory.lock", lambda holder: _occupied(folder, holder), wait_s=OWNER_S
-            )
+            self._lock = hold(folder / "memory.lock", lambda holder: occupied(folder, holder), wait_s=OWNER_S)
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
         try:
@@ -410,11 +406,9 @@ def rows_by_number(
 ) -> list[Sequence[Any]]:
     """As `database.rows_by_number`: JSON that the driver decoded becomes text again."""
     rows = connection.execute(query, {"numbers": list(numbers)}).all()
-    return [[_as_text(value) for value in row] for row in rows]
-
-
-def _as_text(value: Any) -> Any:
-    return orjson.dumps(value) if isinstance(value, (dict, list)) else value
+    return [
+        [orjson.dumps(value) if isinstance(value, (dict, list)) else value for value in row] for row in rows
+    ]
 
 
 def last_number(connection: Connection, table: str) -> int:
@@ -436,10 +430,10 @@ def advance_sequence(connection: Connection, table: str) -> None:
 
 
 def _message_of(error: DBAPIError) -> str:
-    """The message of the server or driver, in one line."""
     first = " ".join(str(error.orig).split())
     return first if first.endswith(".") else f"{first}."
 
 
-def _occupied(folder: Path, holder: str) -> Occupied:
+def occupied(folder: Path, holder: str) -> Occupied:
+    """The error for a folder of memory that another process serves."""
     return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")

@@ -1,7 +1,5 @@
 """Projects that share notes: linking, separating, and undoing both, in one transaction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

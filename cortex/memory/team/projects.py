@@ -2,8 +2,6 @@
 until a person links it to another: any archive can claim the same remotes and first commits.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import func, select

@@ -2,8 +2,6 @@
 copy is compared with the source by row count and hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -44,7 +42,12 @@ def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, Non
     try:
         before = _state(source)
         with target.write() as connection:
-            _refuse_non_empty(connection, target)
+            for name in ("note", "session", "change"):
+                if connection.execute(select(METADATA.tables[name]).limit(1)).first():
+                    raise BadRequest(
+                        f"{target.label} holds memory already, which is never overwritten: name an empty place, or "
+                        "another memory.team; `cortex memory export` and `import` join two memories."
+                    )
             rows = yield from _copy_tables(source, connection)
             if isinstance(target, Shared):
                 postgresql.set_key(connection, source.key())
@@ -74,15 +77,6 @@ def _state(database: Database | Shared) -> tuple[int, int]:
     return database.writes, last or 0
 
 
-def _refuse_non_empty(connection: Connection, target: Database | Shared) -> None:
-    for name in ("note", "session", "change"):
-        if connection.execute(select(METADATA.tables[name]).limit(1)).first():
-            raise BadRequest(
-                f"{target.label} holds memory already, which is never overwritten: name an empty place, or "
-                "another memory.team; `cortex memory export` and `import` join two memories."
-            )
-
-
 def _copy_tables(source: Database | Shared, target: Connection) -> Generator[None, None, dict[str, int]]:
     """Copy all rows, tables that others refer to first; return {table: count}."""
     counts: dict[str, int] = {}
@@ -91,7 +85,13 @@ def _copy_tables(source: Database | Shared, target: Connection) -> Generator[Non
         name = str(table.name)  # its class is not str, and cannot be a key of JSON
         digest = counts[name] = 0
         for page in _pages(source, table):
-            rows = [_without_nul(row) for row in page]
+            rows = [  # PostgreSQL's texts cannot hold NUL, which output of tools may contain
+                {
+                    name: value.replace("\0", "") if isinstance(value, str) else value
+                    for name, value in row.items()
+                }
+                for row in page
+            ]
             target.execute(insert(table), rows)
             digest = _add_hashes(digest, rows)
             counts[name] += len(page)
@@ -112,11 +112,6 @@ def _pages(source: Database | Shared, table: Table) -> Iterator[Sequence[RowMapp
             return
         yield page
         after = tuple(page[-1][column.name] for column in table.primary_key)
-
-
-def _without_nul(row: RowMapping) -> dict[str, Any]:
-    """The row without NUL, which PostgreSQL's texts cannot hold; output of tools may contain it."""
-    return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _page(table: Table, after: tuple[Any, ...]) -> Select[Any]:

@@ -1,7 +1,5 @@
 """The server of a team's memory, from the settings of a data folder."""
 
-from __future__ import annotations
-
 from cortex.memory.team.postgresql import Server
 from cortex.settings.data import DataFolder
 from cortex.settings.reference import read_reference

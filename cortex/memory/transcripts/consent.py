@@ -2,8 +2,6 @@
 file in memory's folder, which `cortex install` and `cortex memory past-sessions` write.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cortex.system import files

@@ -2,8 +2,6 @@
 from them. In a store's transaction; keyed hashes stay.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

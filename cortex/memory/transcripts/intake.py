@@ -4,8 +4,6 @@ A portion has its start in the file. It is accepted if the store has reached tha
 transaction with the new position; otherwise nothing changes, and the answer says where to continue.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

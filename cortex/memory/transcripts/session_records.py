@@ -3,8 +3,6 @@ for each of its exchanges. A session with a stored id or name stays as it is, an
 are added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Operations on sessions: search and list for everybody, progress and intake for their reader."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any

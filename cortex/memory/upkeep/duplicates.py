@@ -2,8 +2,6 @@
 their numbers, such as reports of each night, do not. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 optimisation of the store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

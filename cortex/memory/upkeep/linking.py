@@ -1,7 +1,5 @@
 """The upkeep job that connects notes: relations and conflicts of changed notes. It closes none."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -184,7 +182,7 @@ def _write(work: Work, number: int, decision: _Decision, change: int) -> Steps:
     others = [
         candidate
         for candidate in decision.links
-        if not any(_is_full(work, end) for end in candidate.pair if end != number)
+        if not any(_automatic_count(work, end) >= EDGES_EACH for end in candidate.pair if end != number)
     ]
     links = others[: max(0, room)]
     while len(links) > WRITTEN:
@@ -240,11 +238,6 @@ def _count(work: Work, candidate: Link) -> None:
     work.counts[candidate.relation] += 1
     if candidate.relation == "contradicts":
         work.counts["contradictions"] += 1
-
-
-def _is_full(work: Work, number: int) -> bool:
-    """Whether a note has as many automatic edges as it may."""
-    return _automatic_count(work, number) >= EDGES_EACH
 
 
 def _automatic_count(work: Work, number: int) -> int:

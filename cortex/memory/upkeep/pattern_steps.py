@@ -1,7 +1,5 @@
 """The upkeep job that finds patterns among changed notes, and the rows of patterns for answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Any

@@ -7,8 +7,6 @@ A newer note that contradicts an older one on its topic is only marked: a correc
 another aspect, so the older note may still be true.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -215,7 +213,9 @@ def relate(newer: Trait, older: Trait, cosine: float) -> Link | None:
     detected = max(_detections(newer, older, cosine), key=lambda link: link.confidence, default=None)
     if detected is not None and detected.confidence >= LEAST:
         return detected
-    return next(_similar(newer, older, cosine), None)
+    if cosine < SIMILAR:
+        return None
+    return _link(newer, older, "similar_to", min(1.0, cosine), "embedding_similarity", f"cosine {cosine:.2f}")
 
 
 def same_topic(newer: Trait, older: Trait, cosine: float) -> bool:
@@ -276,12 +276,6 @@ def _mentions(newer: Trait, older: Trait) -> Iterator[Link]:
 def _names(sentence: str, older: Trait) -> bool:
     shared = len(older.title_words & stems(sentence))
     return shared >= max(TITLE_WORDS, TITLE_SHARE * len(older.title_words))
-
-
-def _similar(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
-    if cosine >= SIMILAR:
-        weight = min(1.0, cosine)
-        yield _link(newer, older, "similar_to", weight, "embedding_similarity", f"cosine {cosine:.2f}")
 
 
 def _link(  # noqa: PLR0917

@@ -2,8 +2,6 @@
 statistics. One run at a time; requests are answered between any two slices.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

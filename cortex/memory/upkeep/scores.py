@@ -8,8 +8,6 @@ The factors are those of the decay cycle in the design (rate .01 a day, floor .3
 note is its importance, before and after upkeep.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

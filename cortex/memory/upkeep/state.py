@@ -1,7 +1,5 @@
 """The state of upkeep: the cursor of each job, and the settings. No notes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

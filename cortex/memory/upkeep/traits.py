@@ -1,7 +1,5 @@
 """The features of a note for upkeep: type, words, files, origin. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -48,7 +46,7 @@ class Trait:
         """Sort key: the newer note has the greater one."""
         return self.moment, self.number
 
-    def meets(self, other: Trait) -> bool:
+    def meets(self, other: "Trait") -> bool:
         """Whether one project sees both."""
         return self.project == other.project or self.everywhere or other.everywhere
 

@@ -6,8 +6,6 @@ path and birth time). A pull may replace the tracked ones, so for those the cons
 content.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
@@ -65,7 +63,10 @@ class Consent:
         """Return the names in `stats` that may be read."""
         if self.always or not stats:
             return stats.keys()
-        note = self._read_note()
+        identity = _identity(self.note)
+        if identity != self._note[0]:
+            self._note = identity, _load(self.note)
+        note = self._note[1]
         if note is None or note.root != os.fsdecode(self.root) or note.place != place_of(self.root):
             return ()
         tracked = self.tracked(stats)
@@ -100,12 +101,6 @@ class Consent:
         if cached is None or cached[0] != identity:
             cached = self._digests[name] = identity, _hash(self.root / name)
         return cached[1]
-
-    def _read_note(self) -> _Note | None:
-        identity = _identity(self.note)
-        if identity != self._note[0]:
-            self._note = identity, _load(self.note)
-        return self._note[1]
 
 
 @functools.lru_cache(maxsize=64)

@@ -4,8 +4,6 @@ only after the user's consent, which is stored by the project's path and the fil
 table.py marks the harmless values of each setting.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -57,7 +55,8 @@ class ProjectFile:
 
         Raises Misconfigured if an approved folder leads out of the project.
         """
-        gone = {name for name in _names(self.layer) if is_personal(name)}
+        names = (f"{section}.{key}" for section, fields in self.layer.items() for key in fields)
+        gone = set(filter(is_personal, names))
         if self.consent_items and not has_consent(self):
             gone |= {item.name for item in self.consent_items}
         else:
@@ -89,10 +88,6 @@ def is_personal(name: str) -> bool:
     """Whether `section.setting` belongs to the person: no project sets it, even with consent."""
     section, _, key = name.rpartition(".")
     return rules(section)[key].personal
-
-
-def _names(layer: Layer) -> list[str]:
-    return [f"{section}.{key}" for section, fields in layer.items() for key in fields]
 
 
 def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
@@ -173,17 +168,15 @@ def check_inside(layer: Layer, root: Path) -> None:
 def say_ignored(root: Path, names: tuple[str, ...]) -> str:
     """Return a message about ignored settings; "" for none."""
     personal = [name for name in names if is_personal(name)]
-    sentences = [_say_personal(root, personal)] if personal else []
+    sentences = []
+    if personal:
+        sentences.append(
+            f"{', '.join(personal)} in {project_config(root)} {'is' if len(personal) == 1 else 'are'} ignored: settings "
+            f"for all projects belong in {user_config()}, the environment or flags."
+        )
     if unapproved := [name for name in names if name not in personal]:
         sentences.append(_say_unapproved(root, unapproved))
     return " ".join(sentences)
-
-
-def _say_personal(root: Path, names: Sequence[str]) -> str:
-    return (
-        f"{', '.join(names)} in {project_config(root)} {'is' if len(names) == 1 else 'are'} ignored: settings "
-        f"for all projects belong in {user_config()}, the environment or flags."
-    )
 
 
 def _say_unapproved(root: Path, names: Sequence[str]) -> str:

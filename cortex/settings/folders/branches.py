@@ -2,8 +2,6 @@
 not run git. Imports only the standard library and modules of ours: hooks use it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

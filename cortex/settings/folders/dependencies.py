@@ -2,8 +2,6 @@
 as read-only projects.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

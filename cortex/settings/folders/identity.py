@@ -2,8 +2,6 @@
 repository are one project; or its remote, if a person listed that. Does not run git.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

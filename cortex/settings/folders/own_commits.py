@@ -1,7 +1,5 @@
 """Git's answers about the commits of a folder's own repository."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ reading, installed packages.
 Opens only that file; folders are only listed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import os

@@ -2,8 +2,6 @@
 get no index of their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

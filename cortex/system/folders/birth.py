@@ -2,8 +2,6 @@
 inodes are used again at once.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """Why a private folder cannot be used, and the way out."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

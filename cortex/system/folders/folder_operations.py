@@ -7,8 +7,6 @@ quicker, and in the user's own profile that is the user alone. On Windows an ope
 neither replaced nor removed, so both are tried again for RETRY_S.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

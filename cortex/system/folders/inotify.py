@@ -5,8 +5,6 @@ watchdog's observers would take a thread for each folder, and report reads as we
 missing or exhausted, the caller polls instead.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import functools

@@ -1,7 +1,5 @@
 """The kind of file system that holds a path, and the kinds on which locks cannot be relied on."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ folders for data of programs. Opens no file.
 Each function takes the system as an argument, so that Windows' rules can be tested anywhere.
 """
 
-from __future__ import annotations
-
 import ntpath
 import os
 import posixpath

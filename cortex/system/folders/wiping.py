@@ -2,8 +2,6 @@
 snapshot or a flash disk's spare blocks are out of reach.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

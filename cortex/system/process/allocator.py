@@ -2,8 +2,6 @@
 to pause the garbage collector during bulk work.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """Protection of a process's memory: no core file, and no tracing by processes of the same user."""
 
-from __future__ import annotations
-
 import contextlib
 
 from cortex.system.hosts import c_library

@@ -1,7 +1,5 @@
 """The owners of TCP ports and connections, as far as the system shows them to this user."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import os

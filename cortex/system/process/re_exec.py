@@ -7,8 +7,6 @@ been killed and restarted, but in good order. A process that a fork server made 
 an exit code that asks to be forked again: after `exec` it would share no memory.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Precision of timers in threads, and the pace of polling for changes that no event reports."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Pieces of text to insert, and text at the end of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Tables in files of TOML."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Entries in files of YAML."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The groups of the commands: first words that several commands share, and headings of the help."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 #: group of commands (their first words) → its help line
@@ -28,7 +26,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
     },
     "memory": {
         "Find and read": "recall search list show briefing timeline traverse history session stats",
-        "Write": "store edit relate rate forget undo candidates closed accept",
+        "Write": "store edit relate rate forget undo candidates accept",
         "Share and copy": "link export import backup restore migrate",
         "Upkeep": "doctor consolidate maintain encrypt decrypt model",
         "Worker": "status up down follow past-sessions",

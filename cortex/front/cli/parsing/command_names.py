@@ -1,7 +1,5 @@
 """Names of the commands made from tools: `cortex_search` is `cortex search`."""
 
-from __future__ import annotations
-
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.terms.observations import ROWS
 
@@ -26,7 +24,6 @@ def command_name(tool: str) -> str:
 
 
 def _aliases() -> dict[str, str]:
-    """Return alias → tool of observations."""
     aliases = {f"memory tool {tool}": tool for tool in ROWS}
     for tool in ROWS:
         former = _FORMER.get(tool, tool.replace("_", "-"))

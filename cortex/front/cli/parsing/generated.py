@@ -283,7 +283,6 @@ def _say_skipped(tool: Tool, arguments: dict[str, Any]) -> str:
 
 
 def _say_extra(tool: Tool, arguments: dict[str, Any]) -> str:
-    """Return the sentence for a word too many."""
     if name := tool.form.from_stdin:
         empty = [argument for argument in ("title", name) if argument not in arguments]
         return f"New text goes in {' or '.join(map(_option, empty or [name]))}."

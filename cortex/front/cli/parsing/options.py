@@ -1,7 +1,5 @@
 """The options of the commands: one function for each command."""
 
-from __future__ import annotations
-
 from cortex.front.cli.parsing import shell_completion
 from cortex.front.cli.parsing.parser import DATA_DIR, Parser, absolute, declare_sandbox
 from cortex.front.cli.running import sets, subfolders

@@ -3,8 +3,6 @@
 Commands declare their options on it.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
@@ -186,8 +184,6 @@ class Command:
     usage: str | None = None
     #: whether --project needs no folder; the default is the project of the working folder
     bare_project: bool = False
-    #: whether it prints nothing until its end and may be slow: a notice then says that it runs
-    silent: bool = False
 
     def parser(self) -> Parser:
         """Return a parser of this command alone: the others need not be made."""

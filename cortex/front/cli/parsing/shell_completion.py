@@ -1,7 +1,5 @@
 """Shell completion: the script of each shell, and the names that it requests on Tab."""
 
-from __future__ import annotations
-
 import contextlib
 from argparse import Namespace
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The notice of a slow command that prints nothing until it is done."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

@@ -2,8 +2,6 @@
 programs, which need not wait for the import of rich.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

@@ -2,8 +2,6 @@
 however long.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import textwrap

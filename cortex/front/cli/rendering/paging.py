@@ -4,8 +4,6 @@ As with git: CORTEX_PAGER, else PAGER, else less; an empty value and `cat` mean 
 to exit at once for short texts, and to show colours.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

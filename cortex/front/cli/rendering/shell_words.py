@@ -3,8 +3,6 @@
 Tools write their texts for agents. The command line converts them where it prints them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

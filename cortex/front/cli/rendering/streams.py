@@ -2,8 +2,6 @@
 the data passes through a private file beside the worker's logs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import sys

@@ -2,8 +2,6 @@
 (`--dependencies`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """`cortex memory follow`: the process that reads agents' sessions, one for each data folder."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -2,8 +2,6 @@
 index that is published for other machines to serve (`--to ENGINE`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import threading

@@ -3,8 +3,6 @@
 Running workers serve it; where there are none, they are started and stopped again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """`cortex up` and `cortex down`, for project and memory: starting and stopping workers by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from argparse import Namespace

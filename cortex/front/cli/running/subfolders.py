@@ -1,7 +1,5 @@
 """Messages and options for a folder that is served from the index of a project around it."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from dataclasses import replace

@@ -2,8 +2,6 @@
 workers.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform
@@ -11,7 +9,6 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,17 +74,13 @@ def examine(project: str | None) -> list[Check]:
         ("memory", _memory),
         ("agents", _agents),
     ):
-        checks.append(_run_check(name, look, config))
+        try:
+            checks.append(Check(name, *look(config)))
+        except CortexError as error:
+            checks.append(Check(name, "wrong", str(error)))
+        except OSError as error:
+            checks.append(Check(name, "wrong", f"{error.strerror or error}: {error.filename or ''}"))
     return checks
-
-
-def _run_check(name: str, look: Callable[[Config], tuple[State, str]], config: Config) -> Check:
-    try:
-        return Check(name, *look(config))
-    except CortexError as error:
-        return Check(name, "wrong", str(error))
-    except OSError as error:
-        return Check(name, "wrong", f"{error.strerror or error}: {error.filename or ''}")
 
 
 def _agents(config: Config) -> tuple[State, str]:

@@ -2,8 +2,6 @@
 events of its sessions.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

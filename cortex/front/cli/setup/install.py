@@ -1,7 +1,5 @@
 """`cortex install` and `uninstall`: Cortex in the settings of the installed agents."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import os
@@ -89,7 +87,6 @@ def uninstall(options: Namespace) -> int:
 
 
 def _current_project() -> Path | None:
-    """Return the project of the working folder, or None."""
     with contextlib.suppress(Misconfigured):
         return find_root()[0]
     return None

@@ -1,7 +1,5 @@
 """`cortex memory model install | remove`: the model that embeds notes."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 

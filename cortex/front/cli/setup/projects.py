@@ -1,7 +1,5 @@
 """`cortex projects` and `cortex clean`: the stored data of each project, and its removal."""
 
-from __future__ import annotations
-
 import sys
 import time
 from argparse import Namespace

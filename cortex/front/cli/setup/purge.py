@@ -2,8 +2,6 @@
 are not named.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
@@ -30,7 +28,6 @@ from cortex.settings.data import STORE, DataFolder
 from cortex.settings.folders.home import (
     PROJECT_FOLDER,
     cache_base,
-    keep_notes_of_keys,
     keys_folder,
     runtime_base,
     too_high,
@@ -102,7 +99,6 @@ def purge(options: Namespace) -> int:
     _stop(stored, data)
     problems = _disconnect(plan, hook_settings)
     spared = [record.path_of()] if plan.refused else []
-    keep_notes_of_keys()
     sealed = keys_folder()
     if sealed.is_dir():
         why_not = _forget_keys(sealed, data, with_notes=options.notes)
@@ -123,7 +119,10 @@ def _written(data: DataFolder, *, with_notes: bool) -> Iterator[Written]:
     with contextlib.suppress(Misconfigured):
         yield from _existing(runtime_base(), "sockets and locks")
     if with_notes:
-        _check_notes(data)
+        if too_high(data.root) or (data.root / ".git").exists():
+            raise Misconfigured(
+                f"{data.root} (memory.data_dir) holds more than notes; remove its files yourself."
+            )
         yield from _existing(data.root, "notes and recorded sessions")
 
 
@@ -132,14 +131,6 @@ def _existing(path: Path, description: str) -> Iterator[Written]:
         info = os.lstat(path)
         size = stored_projects.measure(path)[0] if stat.S_ISDIR(info.st_mode) else info.st_size
         yield Written(path, description, size)
-
-
-def _check_notes(data: DataFolder) -> None:
-    """Raise Misconfigured if memory's folder is more than that."""
-    if too_high(data.root) or (data.root / ".git").exists():
-        raise Misconfigured(
-            f"{data.root} (memory.data_dir) holds more than notes; remove its files yourself."
-        )
 
 
 def _lines(

@@ -1,7 +1,5 @@
 """`cortex trust`: the settings and the files of a project that need the user's consent."""
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """The ASGI layer before all routes: checks Host, Origin, token and body, and limits concurrency."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -4,8 +4,6 @@ A web page reaches every port of this machine, and can point its own name here (
 it can change neither header. Tokens are checked elsewhere.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

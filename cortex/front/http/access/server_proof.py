@@ -6,8 +6,6 @@ key of both MACs is the token's digest, so that neither side sends the token. Ho
 the MAC because another process could forward the challenge to the real server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac
@@ -130,7 +128,10 @@ class ServerCheck:
             self._check_proof(reply.status_code, nonce, proof)
         if parser.their_state is not h11.DONE:
             raise NoProof("The server closed the connection.")
-        self._report_version(body)
+        try:
+            self._on_version(str(orjson.loads(body)["version"]))
+        except (ValueError, KeyError, TypeError):
+            self._on_version("")
 
     async def _read(self, stream: Any, parser: h11.Connection) -> tuple[h11.Response, bytes]:
         """Return the server's answer. Raises NotProven if it is too large."""
@@ -182,9 +183,3 @@ class ServerCheck:
             f"The server at {self._host} did not prove that it knows your token, so the token was not sent: "
             "it is another program, or an older Cortex."
         )
-
-    def _report_version(self, body: bytes) -> None:
-        try:
-            self._on_version(str(orjson.loads(body)["version"]))
-        except (ValueError, KeyError, TypeError):
-            self._on_version("")

@@ -4,8 +4,6 @@ A visit has the rights of the token that requested its link. Only the token's di
 that a visit ends with its token. All are in memory, and end with the server.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import OrderedDict
 

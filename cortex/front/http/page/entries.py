@@ -2,8 +2,6 @@
 cortex_graph.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from cortex.front.http.page.frame import View, Visit, form_address

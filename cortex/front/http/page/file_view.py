@@ -5,8 +5,6 @@ Only files on the indexer's list are read, so none that may hold secrets, is ign
 of the project; no link is followed. Texts are in answers alone, not in addresses.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import time

@@ -2,8 +2,6 @@
 shortest path between two names. All data come from cortex_graph.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -205,7 +203,6 @@ def _for_people(sentence: str) -> str:
 
 
 def _hidden_count(answer: Mapping[str, Any]) -> int:
-    """Return the number of results that are not shown."""
     return max(0, int(answer["total_found"]) - int(answer["total_returned"]))
 
 

@@ -2,11 +2,9 @@
 changes with undo. All data come from the tools of memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -143,7 +141,6 @@ async def _pair(visit: Visit, numbers: str) -> list[Fields]:
 
 
 async def _is_readable(visit: Visit, session: str) -> bool:
-    """Whether the exchanges of the session can be read."""
     if not session:
         return False
     try:
@@ -174,17 +171,14 @@ async def _sessions(visit: Visit, query: Query) -> Fields:
         return {"session": answer} | _pages_beside(answer, offset, EXCHANGES)
     if question := query.get("q", "").strip():
         answer = await visit.call("search_sessions", {"query": question, "limit": SESSIONS})
-        rows = [row | {"pieces": _pieces(unfenced(row["snippet"]))} for row in answer["results"]]
-        return {"rows": rows, "next": None, "previous": None}
+        for row in answer["results"]:
+            pieces = unfenced(row["snippet"]).split(_MARK)
+            row["pieces"] = [(text, at % 2 == 1) for at, text in enumerate(pieces) if text]  # odd: matched
+        return {"rows": answer["results"], "next": None, "previous": None}
     offset = number_in(query.get("offset", ""), 0)
     answer = await visit.call("list_sessions", {"limit": SESSIONS, "offset": offset, "max_tokens": TOKENS})
     rows = [row | {"pieces": [], "at": row["last_msg_at"]} for row in answer["results"]]
     return {"rows": rows} | _pages_beside(answer, offset, SESSIONS)
-
-
-def _pieces(snippet: str) -> list[tuple[str, bool]]:
-    """Return (text, whether it matched) for each piece of a snippet."""
-    return [(text, at % 2 == 1) for at, text in enumerate(snippet.split(_MARK)) if text]
 
 
 async def _quality(visit: Visit, _query: Query) -> Fields:
@@ -217,18 +211,13 @@ async def _trends(visit: Visit, query: Query) -> Fields:
     }
 
 
-async def _changes(visit: Visit, _query: Query) -> Fields:
-    """Return {"operations"}: the newest that can be undone."""
-    return await visit.call("memory_history", {"limit": OPERATIONS})
-
-
-_TAB_CONTENTS = {
+_TAB_CONTENTS: Mapping[str, Callable[[Visit, Query], Coroutine[Any, Any, Fields]]] = {
     "notes": _notes,
     "candidates": _candidates,
     "sessions": _sessions,
     "quality": _quality,
     "trends": _trends,
-    "changes": _changes,
+    "changes": lambda visit, _query: visit.call("memory_history", {"limit": OPERATIONS}),
 }
 
 
@@ -275,14 +264,6 @@ def _note_id(body: Fields, name: str = "note") -> str:
     return note_id
 
 
-def _supersede(body: Fields) -> Fields:
-    return {"ids": [_note_id(body)], "superseded_by": text_of(body, "by").strip().removeprefix("#")}
-
-
-def _merge(body: Fields) -> Fields:
-    return {"source_id": _note_id(body), "target_id": _note_id(body, "into")}
-
-
 def _describe_undo(answer: Fields) -> str:
     titles = ", ".join(f"#{node['number']} {node['title']}" for node in answer["nodes"][:5])
     return f"Taken back: {titles}" if titles else "Taken back."
@@ -303,10 +284,17 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields],
     ),
     "merge": (
         "merge_observations",
-        _merge,
+        lambda body: {"source_id": _note_id(body), "target_id": _note_id(body, "into")},
         lambda answer: f"Merged #{answer['source_id']} into #{answer['target_id']} {answer['target_title']}",
     ),
-    "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded."),
+    "supersede": (
+        "bulk_mark_superseded",
+        lambda body: {
+            "ids": [_note_id(body)],
+            "superseded_by": text_of(body, "by").strip().removeprefix("#"),
+        },
+        lambda _answer: "Superseded.",
+    ),
     "undo": ("memory_undo", lambda body: {"undone": _note_id(body, "operation")}, _describe_undo),
     "take": (
         "memory_candidates",

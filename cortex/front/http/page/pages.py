@@ -1,7 +1,5 @@
 """The routes of the page: its views, their actions, its static files, and the entry."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -14,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from cortex.front.http.access.gate import STATIC
 from cortex.front.http.access.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
-from cortex.front.http.page.frame import HEADERS, Action, HiddenTexts, View, Visit, address, page, render
+from cortex.front.http.page.frame import HEADERS, HiddenTexts, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import RETRY_S, RequestRefused, json_response, status_of
@@ -82,9 +80,6 @@ class Pages:
             raise NotFound(f"There is no part {wanted!r} of a view {name!r}.")
         visit = self._visit(request)
         answer = await cancel_on_disconnect(request, action.run(visit, await read_json_object(request)))
-        return self._render_answer(action, visit, answer)
-
-    def _render_answer(self, action: Action, visit: Visit, answer: dict[str, Any]) -> Response:
         if not action.template:
             return json_response(answer)
         return HTMLResponse(render(action.template, answer | _visit_values(visit)), headers=HEADERS)

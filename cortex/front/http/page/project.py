@@ -1,7 +1,5 @@
 """The view of the project: counts, languages, freshness, omitted files, and a map."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import Counter
@@ -64,7 +62,7 @@ class _Node:
 
     path: str
     weight: int = 0
-    children: dict[str, _Node] = field(default_factory=dict)
+    children: dict[str, "_Node"] = field(default_factory=dict)
     files: int = 0
 
 
@@ -190,13 +188,14 @@ async def show(visit: Visit) -> dict[str, Any]:
 async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     source_files = await sources.sources(visit.hosted.config)
     listed = await asyncio.to_thread(sources.listing, visit.hosted.config)
+    remarks = (remark.partition(":")[0] for entry in listed.files.values() for remark in entry.remarks)
     return {
         "state": index_status(visit.hosted),
         "lines": sum(source.lines for source in source_files),
         "languages": _languages(source_files),
         "largest": sorted(source_files, key=lambda source: -source.lines)[:LISTED],
         "left_out": _left_out(listed),
-        "remarks": _remarks(listed),
+        "remarks": Counter(remarks).most_common(),
     }
 
 
@@ -218,12 +217,6 @@ def _left_out(listed: Listing[Entry]) -> list[tuple[str, int]]:
     unsearched = (entry for entry in listed.files.values() if not entry.chunks)
     reasons.update(entry.skipped.partition(":")[0] or "without text" for entry in unsearched)
     return reasons.most_common()
-
-
-def _remarks(listed: Listing[Entry]) -> list[tuple[str, int]]:
-    return Counter(
-        remark.partition(":")[0] for entry in listed.files.values() for remark in entry.remarks
-    ).most_common()
 
 
 async def tiles(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The view of search: four query types, and the reasons for each result's rank."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import re

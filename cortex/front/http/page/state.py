@@ -3,8 +3,6 @@
 Anything with paths of the machine is for its owner alone (right `admin`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path
@@ -30,7 +28,6 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 def _logs_of(config: Config) -> tuple[str, ...]:
-    """Return the names of the processes with shown logs."""
     return "supervisor", *(process.name for kind in (kind_of(config), MEMORY) for process in kind.processes)
 
 
@@ -90,17 +87,12 @@ def _end_of(config: Config, name: str) -> list[str]:
     """Return the last lines of a log; none if there is no log."""
     try:
         folder = config.data.run_dir if name in OF_MEMORY else config.run_dir
-        raw = _tail(Path(folder) / f"{name}.log")
+        with files.open_ours(Path(folder) / f"{name}.log") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_BYTES))
+            raw = file.read()
     except (OSError, CortexError):
         return []
     return [escape_controls(line) for line in raw.decode(errors="replace").splitlines()[-LOG_LINES:]]
-
-
-def _tail(path: Path) -> bytes:
-    with files.open_ours(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - LOG_BYTES))
-        return file.read()
 
 
 VIEW = View(

@@ -1,7 +1,5 @@
 """The table of the page's views, in the order of its navigation."""
 
-from __future__ import annotations
-
 from cortex.front.http.page import entries, file_view, graph, memory, project, search, state
 from cortex.front.http.page.frame import View
 

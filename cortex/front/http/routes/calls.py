@@ -1,7 +1,5 @@
 """The routes under /v1 but events, and health and metrics: each makes one call and answers JSON."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """GET /v1/events: changes of a project and of memory, as server-sent events."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time
@@ -77,7 +75,7 @@ async def _frames(hosted: Hosted, link: ClientLink | None) -> AsyncIterator[byte
             await announcements.wait(LOOK_S if working else PROCESSES_S)
 
 
-def _announcements(hosted: Hosted) -> AnnouncementListener:
+def _announcements(hosted: Hosted) -> "AnnouncementListener":
     """Return the project's listener, which is closed with its link."""
     listener = hosted.resources.get("hearing")
     if not isinstance(listener, AnnouncementListener):

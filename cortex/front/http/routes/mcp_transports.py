@@ -3,8 +3,6 @@
 The protocol itself is in cortex.front.mcp.server; the transports are the SDK's.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from typing import Any
@@ -90,7 +88,7 @@ class Sessions(StreamableHTTPSessionManager):
 
     _messages: Messages
 
-    def __init__(self, server: Server, managers: WeakSet[Sessions]) -> None:
+    def __init__(self, server: Server, managers: "WeakSet[Sessions]") -> None:
         super().__init__(
             server, retry_interval=RETRY_MS, max_request_body_size=BODY_BYTES_MAX, max_sessions=None
         )

@@ -1,7 +1,5 @@
 """/openapi.json and /docs: descriptions of routes and tools, made from the tools' schemas."""
 
-from __future__ import annotations
-
 import html
 from typing import Any
 

@@ -2,8 +2,6 @@
 kind; an answer may have further ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 Schema = dict[str, Any]

@@ -4,8 +4,6 @@ Messages pass unchanged. A request that is lost on the way is repeated once if i
 no server answers, the client gets an error that says how to start one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

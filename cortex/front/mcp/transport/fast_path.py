@@ -9,8 +9,6 @@ After the import: calls of tools in the form of the handshake's protocols. The S
 three times, a quarter of the front's time for an answer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping

@@ -4,8 +4,6 @@ A line that the SDK would drop without an answer gets an error here. The SDK rea
 all others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

@@ -3,8 +3,6 @@
 Repeated requests and errors for the client are in cortex.front.mcp.transport.bridge.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import re

@@ -1,7 +1,5 @@
 """The tool code_context: the ranking of cortex_search in a flat shape, for editors and scripts."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import orjson

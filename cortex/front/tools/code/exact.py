@@ -1,7 +1,5 @@
 """The tool cortex_exact: keyword search in code and documents."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """The tool cortex_explore: functions, callers, tests and documents for one question."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

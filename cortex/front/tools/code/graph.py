@@ -1,7 +1,5 @@
 """The tool cortex_graph: callers, implementations and dependencies of definitions and files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby

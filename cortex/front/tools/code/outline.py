@@ -1,7 +1,5 @@
 """The tool cortex_outline: symbols of a file or folder, the most referenced first."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

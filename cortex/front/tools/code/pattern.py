@@ -1,7 +1,5 @@
 """The tool cortex_pattern: search for code by its syntax."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """The tool cortex_read: definitions, lines, files and folders by their names and places."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """The tool find_related: similar code, callers, tests and documents of a piece of code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The tool cortex_search: search for code, documents and notes by meaning and words."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -148,6 +146,5 @@ async def _notes_or_reason(context: QueryContext, arguments: Mapping[str, Any], 
 
 
 def _merge_notes(code: dict[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the notes into the answer about code (cortex.ask.code_notes.merged_order)."""
     rows = merge_rows(code["results"], notes["results"])
     return code | {"results": rows} | ({"memory": notes["memory"]} if "memory" in notes else {})

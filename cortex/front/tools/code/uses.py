@@ -1,7 +1,5 @@
 """The tool cortex_uses: every place that uses a definition."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """Arguments that several tools of memory share, with the descriptions that agents read."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from msgspec import Meta

@@ -5,8 +5,6 @@ begins and ends; no body can contain the mark. Other fields of the row name the 
 trust.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

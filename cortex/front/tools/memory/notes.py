@@ -1,7 +1,5 @@
 """Tools of notes for agents: recall, a briefing, a walk along edges, a new edge."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta

@@ -3,8 +3,6 @@
 Each is a function of this module, by its name.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -53,7 +51,9 @@ def _tool(name: str) -> ToolFunction:
 
     async def ask(context: QueryContext, *, operation_id: str = "", **arguments: Any) -> dict[str, Any]:
         written = {
-            argument: _written(value) for argument, value in arguments.items() if value not in (None, "")
+            argument: unfenced(value) if isinstance(value, str) else value
+            for argument, value in arguments.items()
+            if value not in (None, "")
         }
         answer = await context.remember(f"{PREFIX}{name}", written, operation_id=operation_id)
         if name == "export_observations":  # its pages limit its size
@@ -81,11 +81,6 @@ def _tool(name: str) -> ToolFunction:
     context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     ask.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
     return ask
-
-
-def _written(value: Any) -> Any:
-    """Return a text without the fence, and any other value as it is."""
-    return unfenced(value) if isinstance(value, str) else value
 
 
 def fence_texts(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The operations of memory for people: each is a command `cortex memory …` and not a tool."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,13 +22,6 @@ from cortex.system.errors import EXIT_UNAVAILABLE, BadRequest, NotFound
 Id = Annotated[str, Meta(description="Number or id of a note.")]
 
 
-def _has_imported(answer: dict[str, Any]) -> bool:
-    """Whether an import had anything usable."""
-    return any(
-        answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten", "proposed")
-    )
-
-
 _NOTE = Word("node_id", "note")
 FORMS = {
     "memory_search": Form(text=NOTES, words=(Word("query", "question"),)),
@@ -50,7 +41,10 @@ FORMS = {
     "memory_link": Form(people_text=reports.draw_link, words=(Word("other", "other", optional=True),)),
     "memory_import": Form(
         people_text=reports.draw_imported,
-        has_hits=_has_imported,
+        has_hits=lambda answer: any(
+            answer[name]
+            for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten", "proposed")
+        ),
         words=(Word("file", "file"),),
         way="in",
         is_long=True,

@@ -1,7 +1,5 @@
 """Checks of the places in notes: whether the files and symbols changed, moved or are gone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

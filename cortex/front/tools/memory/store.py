@@ -1,7 +1,5 @@
 """The tool cortex_store: stores a note, or edits one."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta

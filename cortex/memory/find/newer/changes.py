@@ -3,8 +3,6 @@
 What a note says closes and hides nothing: only the order of an answer changes.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field

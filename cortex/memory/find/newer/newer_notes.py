@@ -2,8 +2,6 @@
 that a new one may replace.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import replace

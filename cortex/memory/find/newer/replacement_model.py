@@ -3,8 +3,6 @@
 MODEL_CARD.md beside the weights describes it; scripts/train/replacement.py trains it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 only grows, and the same in memory. Can be deleted at any time; background steps read notes again.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import struct

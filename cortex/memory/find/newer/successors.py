@@ -5,8 +5,6 @@ Words alone do not decide which of two notes on one subject is true. So the like
 hides nothing: it brings the newer note beside the older one, and the reader has both with dates.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, KeysView, Sequence
 from dataclasses import dataclass

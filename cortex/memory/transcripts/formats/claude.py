@@ -2,8 +2,6 @@
 subagents. docs/MEMORY.md describes their lines.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path

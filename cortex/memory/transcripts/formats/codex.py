@@ -2,8 +2,6 @@
 describes their lines.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

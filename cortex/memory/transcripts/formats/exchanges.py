@@ -3,8 +3,6 @@ everything that the agent wrote and did until the next one. Pure; each format ha
 reads its lines.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

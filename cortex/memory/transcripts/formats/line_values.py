@@ -2,8 +2,6 @@
 commits in a shell.
 """
 
-from __future__ import annotations
-
 import re
 import stat
 from collections.abc import Iterable, Iterator

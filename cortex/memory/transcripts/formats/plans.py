@@ -3,8 +3,6 @@
 item another state, "~ 2 !" removes it. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -2,8 +2,6 @@
 again if the file was replaced.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

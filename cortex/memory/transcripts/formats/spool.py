@@ -2,8 +2,6 @@
 a file, so that no hook has to list the folder. Imports only the standard library and files.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 

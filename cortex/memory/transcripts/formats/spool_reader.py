@@ -2,8 +2,6 @@
 Each event is taken once, by the number in its name.
 """
 
-from __future__ import annotations
-
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -2,8 +2,6 @@
 passages, and output of Cortex. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 #: the tag around a briefing that was printed into a session

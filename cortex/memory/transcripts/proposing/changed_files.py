@@ -2,8 +2,6 @@
 arguments of the agent's tools, so its trust is "tool".
 """
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ only for a session that changed files or made commits.
 One is active for each work tree and branch, or detached commit; earlier ones are its versions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -96,13 +94,14 @@ def hand_over(records: Records, taking: IncomingPortion, key: bytes, *, due: boo
     existing = records.get([number])[0] if number else None
     if existing is None and stored_hashes(records.connection, [forgotten_id(key, note.id)]):
         return False
-    if existing is not None and (existing.state in ("archived", "deleted") or _is_edited(existing)):
-        return False
+    if existing is not None:
+        is_edited = existing.metadata.get(WRITTEN) != _digest(existing)
+        if is_edited or existing.state in ("archived", "deleted"):
+            return False
     return _write(records, note, existing, session)
 
 
 def _was_updated(records: Records, session: Row[Any]) -> bool:
-    """Whether the session's hand-over was written a moment ago."""
     query = select(NOTE.c.number).where(
         NOTE.c.project == session.project,
         NOTE.c.kind == KIND,
@@ -114,11 +113,6 @@ def _was_updated(records: Records, session: Row[Any]) -> bool:
 
 def _digest(note: Note) -> str:
     return hashlib.sha256(f"{note.title}\0{note.body}".encode()).hexdigest()[:16]
-
-
-def _is_edited(note: Note) -> bool:
-    """Whether an agent or a person changed the text since it was written."""
-    return note.metadata.get(WRITTEN) != _digest(note)
 
 
 def _write(records: Records, note: Note, existing: Note | None, session: Row[Any]) -> bool:
@@ -181,7 +175,6 @@ def _exchanges(records: Records, session: Row[Any]) -> list[Row[Any]]:
 
 
 def _last_reply(records: Records, rows: Sequence[Row[Any]], session: Row[Any]) -> str:
-    """The end of the reply to the last request."""
     prompts = [row for row in rows if row.session == session.number and row.user_text]
     if not prompts:
         return ""

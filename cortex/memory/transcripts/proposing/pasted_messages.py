@@ -3,8 +3,6 @@ words. Nothing in such a message is proposed as the person's; and no order to fe
 is. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 _ADDRESS = (

@@ -2,8 +2,6 @@
 of sentences that a person wants remembered. Nothing from a tool's output becomes either.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -236,7 +234,6 @@ def _take_commit(
 
 
 def _commit_note(taking: IncomingPortion, commit: Commit) -> Note:
-    """The note of a commit that was made in a session, with the files that it changed."""
     return Note(
         id=commit_id(taking.session.project, commit.name),
         git_commit=commit.name,

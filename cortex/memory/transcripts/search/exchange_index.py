@@ -5,8 +5,6 @@ New exchanges are searchable after the next commit, which a thread makes: it may
 no query waits for it.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

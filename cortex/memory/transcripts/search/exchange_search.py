@@ -1,7 +1,5 @@
 """Search in sessions: the best exchange of each, with its matching words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 and short summaries of sessions beside notes of the same time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any

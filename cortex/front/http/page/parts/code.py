@@ -3,8 +3,6 @@
 There is no markup here: the templates write it, and escape every piece.
 """
 
-from __future__ import annotations
-
 import bisect
 import functools
 import re

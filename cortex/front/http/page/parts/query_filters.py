@@ -2,8 +2,6 @@
 their completion, and the files that filters alone mean.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A project's files for the page: the indexer's list, with the number of lines of each."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections import Counter
