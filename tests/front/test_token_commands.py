@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from cortex.front.cli import main as cli
-from cortex.front.http.access.tokens import read_named
+from cortex.front.http.access.tokens import NamedToken, read_named
 from cortex.settings.folders.home import user_config
 from cortex.system.errors import EXIT_OK
 
@@ -64,9 +64,20 @@ def test_no_token_is_made_for_an_unknown_project(shops, capsys, unknown):
     assert unknown in capsys.readouterr().err
 
 
-def test_the_list_names_folders_that_were_moved(shops, tmp_path, capsys):
+def test_the_list_names_folders_that_were_moved_and_tokens_for_names(shops, tmp_path, capsys):
     assert cli.main(["token", "reader", "--for", str(shops[0]), "--for", str(shops[1])]) == EXIT_OK
+    stored = read_named() | {"old": NamedToken("ab" * 32, projects=("api-*",))}
+    user_config().with_name("tokens.json").write_bytes(
+        orjson.dumps(
+            {
+                name: {"digest": t.digest, "projects": t.projects, "births": t.births}
+                for name, t in stored.items()
+            }
+        )
+    )
     shops[1].rename(tmp_path / "moved")
     capsys.readouterr()
     assert cli.main(["token", "--list"]) == EXIT_OK
-    assert f"{shops[0]}, {shops[1]} (moved or replaced: opens nothing)" in capsys.readouterr().out
+    reader, old = capsys.readouterr().out.splitlines()
+    assert f"{shops[0]}, {shops[1]} (moved or replaced: opens nothing)" in reader
+    assert "api-* (a name: opens nothing after 0.1.x; make it again by --for FOLDER)" in old

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
 from cortex.ask.query_context import QueryContext
-from cortex.front.http.access.tokens import Bearer, Forbidden, moved_folders
+from cortex.front.http.access.tokens import Bearer, Forbidden, moved_folders, names_of, opens_names
 from cortex.front.http.metrics import Metrics
 from cortex.front.link import Link, Others
 from cortex.front.open_projects import NamedProjects
@@ -179,7 +179,7 @@ class Projects(Mapping[str, Hosted]):
 
     def names(self, bearer: Bearer) -> list[str]:
         """Return the names of the projects that `bearer` may use."""
-        return [name for name, hosted in self.items() if bearer.may_access(hosted.config.root)]
+        return [name for name, hosted in self.items() if bearer.may_access(name, hosted.config.root)]
 
     def choices(self, hosted: Hosted, bearer: Bearer) -> tuple[str, ...]:
         """Return the names that `bearer` may use, `hosted` first; () if there is no other."""
@@ -224,6 +224,11 @@ def _say_no_project(bearer: Bearer) -> str:
         return (
             f"The token {bearer.name!r} is for a folder that was moved or replaced: `cortex token --list` names it, "
             f"and `cortex token {bearer.name} --for FOLDER` makes a new token."
+        )
+    if names_of(bearer) and not opens_names():
+        return (
+            f"The token {bearer.name!r} is for projects by name, which any folder can have: `cortex token "
+            f"{bearer.name} --for FOLDER` makes one for a folder."
         )
     return f"The token {bearer.name!r} is for other projects than this server's."
 

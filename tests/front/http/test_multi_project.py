@@ -7,7 +7,8 @@ import shutil
 import orjson
 import pytest
 
-from cortex.front.http.access.tokens import add_named
+from cortex.front.http.access import tokens
+from cortex.front.http.access.tokens import Bearer, add_named
 from cortex.settings.folders.home import user_config
 from cortex.settings.folders.identity import birth_of
 from cortex.system.errors import Unavailable
@@ -193,6 +194,16 @@ def test_a_token_for_no_project_of_the_server_sees_no_name(city):
         assert not any(name in answer["error"]["message"] for name in NAMES)
 
 
+def write_old_token(*projects, name="old"):
+    """Store a token as earlier versions did, for names; return it."""
+    token = add_named(name, "read", 0.0)
+    path = user_config().parent / "tokens.json"
+    stored = orjson.loads(path.read_bytes())
+    stored[name] = {"digest": stored[name]["digest"], "right": "read", "projects": projects}
+    path.write_bytes(orjson.dumps(stored))
+    return token
+
+
 def test_a_token_opens_a_folder_and_no_other_of_its_name(city, tmp_path):
     """Another company's project of the same name may be served later."""
     theirs = tmp_path / "elsewhere" / "api-users"
@@ -233,3 +244,29 @@ def test_the_birth_of_a_project_is_that_of_its_git_folder(tmp_path):
     (root / ".git" / "index").write_text("x")
     assert birth_of(root) == before != ""
     assert birth_of(tmp_path / "nowhere") == ""
+
+
+@pytest.mark.parametrize(
+    ("projects", "knows", "not_"),
+    [((), "any", None), (("a",), "a", "ab"), (("a*",), "ab", "ba"), (("a[1]",), "a[1]", "a2")],
+)
+def test_a_token_of_an_earlier_version_opens_its_names_and_globs(projects, knows, not_, tmp_path):
+    bearer = Bearer("t", "read", projects)
+    assert bearer.may_access(knows, tmp_path)
+    assert not_ is None or not bearer.may_access(not_, tmp_path)
+
+
+def test_tokens_for_names_end_after_this_release_and_say_so(city, monkeypatch):
+    city.token = write_old_token("api-*")
+    assert projects_of(search(city, "*")[1]) == {"api-orders", "api-users"}
+    monkeypatch.setattr(tokens, "__version__", "0.2.0")
+    status, _, answer = city.ask("POST", "/v1/search", {"query": "rotate"})
+    assert status == 403
+    assert "cortex token old --for FOLDER" in answer["error"]["message"]
+
+
+def test_an_earlier_version_opens_nothing_with_a_token_for_a_folder(tmp_path):
+    """It knows no births: the folder is no name of a project, and limits the token."""
+    add_named("some", "read", 0.0, [tmp_path])
+    assert tokens.read_named()["some"].projects == (str(tmp_path),)
+    assert not Bearer("some", "read", (str(tmp_path),)).may_access(tmp_path.name, tmp_path)

@@ -157,13 +157,16 @@ def _read_roots(projects: Sequence[str]) -> list[Path]:
 
 
 def _say_projects(token: NamedToken) -> str:
-    """Return the projects of a token, and its folders that were moved."""
-    from cortex.front.http.access.tokens import moved_folders
+    """Return the projects of a token, its folders that were moved, and the end of its names."""
+    from cortex.front.http.access.tokens import NAMES_UNTIL, moved_folders, names_of, opens_names
 
     if not token.projects:
         return "all projects"
     moved = moved_folders(token)
-    return ", ".join(
+    folders = [
         f"{folder} (moved or replaced: opens nothing)" if folder in moved else folder
         for folder in token.births
-    )
+    ]
+    end = f"opens nothing after {'.'.join(map(str, NAMES_UNTIL))}.x" if opens_names() else "opens nothing"
+    names = [f"{name} (a name: {end}; make it again by --for FOLDER)" for name in names_of(token)]
+    return ", ".join((*folders, *names))

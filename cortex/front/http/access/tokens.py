@@ -4,6 +4,7 @@ Named tokens are stored as hashes. The user's own is in a file that only the use
 """
 
 import contextlib
+import fnmatch
 import hashlib
 import hmac
 import os
@@ -19,6 +20,7 @@ from typing import Literal
 
 import msgspec
 
+from cortex import __version__
 from cortex.settings.folders.home import OLD_TOKEN, TOKEN, user_config
 from cortex.settings.folders.identity import birth_of
 from cortex.system import files
@@ -35,6 +37,9 @@ _TOKEN = re.compile(r"[\x21-\x7e]{16,512}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 #: maximum of bytes of the file of named tokens
 NAMED_BYTES_MAX = 1 << 20
+#: last release, as (major, minor), in which tokens for names open projects: another folder may have
+#: the name
+NAMES_UNTIL = (0, 1)
 #: number of wrong tokens without a pause; each further one doubles the pause, up to the maximum of
 #: seconds
 WRONG_MAX, PAUSE_MAX_S = 10, 300.0
@@ -54,6 +59,8 @@ class Forbidden(BadRequest):
 class Bearer:
     """The holder of a token. `projects`: real folders of the projects that it opens, () for all;
     all others are hidden from it. `births`: folder → its moment of birth, as `birth_of` returns it.
+
+    A token of an earlier version has names and globs in place of folders, and no births.
     """
 
     name: str
@@ -64,10 +71,15 @@ class Bearer:
     def has_right(self, right: Right) -> bool:
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
-    def may_access(self, root: Path) -> bool:
-        """Whether the token opens the project in the real folder `root`."""
-        birth = self.births.get(os.fspath(root))
-        return not self.projects or (bool(birth) and birth == birth_of(root))
+    def may_access(self, project: str, root: Path) -> bool:
+        """Whether the token opens the project of this name in the real folder `root`."""
+        if not self.projects:
+            return True
+        if birth := self.births.get(os.fspath(root)):
+            return birth == birth_of(root)
+        return opens_names() and any(
+            project == pattern or fnmatch.fnmatchcase(project, pattern) for pattern in names_of(self)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +93,19 @@ class NamedToken:
     births: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
+def names_of(token: Bearer | NamedToken) -> list[str]:
+    """Return the names and globs of a token that an earlier version made for names."""
+    return [project for project in token.projects if project not in token.births]
+
+
 def moved_folders(token: Bearer | NamedToken) -> list[str]:
     """Return the folders of a token that are gone, or have another folder in their place."""
     return [folder for folder, birth in token.births.items() if birth != birth_of(Path(folder))]
+
+
+def opens_names() -> bool:
+    """Whether this release still accepts tokens for names."""
+    return tuple(map(int, __version__.split(".")[:2])) <= NAMES_UNTIL
 
 
 class WrongToken(Exception):  # noqa: N818 - errors name the condition
