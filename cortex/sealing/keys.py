@@ -7,6 +7,7 @@ master key reaches each of them.
 
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,6 +126,27 @@ def master_place(base: Path) -> tuple[str, str]:
         wrapped = next((candidate for candidate in intact if candidate), None)
         note = {"place": wrapped.place, "master": wrapped.master} if wrapped else None
     return (note["place"], note["master"]) if note else ("", "")
+
+
+def move_notes(former: Path, base: Path) -> None:
+    """Move the notes that earlier versions kept in `former`, in the cache, to `base`, and note the
+    sealed folders there. Broken off at any point, the next call goes on. Raises Misconfigured and
+    Unavailable.
+    """
+    folders = [name for name, info in files.entries(former).items() if stat.S_ISDIR(info.st_mode)]
+    unknown = [former / name for name in folders if not os.path.lexists(project_note(base, name))]
+    if not unknown and not any(os.path.lexists(former / name) for name in (PLACE, ELSEWHERE)):
+        return
+    with _keys_lock(former), _keys_lock(base):  # an earlier version changes keys under the first
+        for store in unknown:
+            _note_project(base, store)
+        for store in _noted_stores(former):
+            _note_elsewhere(base, store)
+        place, name = master_place(former)
+        if place and not os.path.lexists(base / PLACE):
+            write_note(base / PLACE, {"place": place, "master": name})
+        for note_name in (ELSEWHERE, PLACE):
+            files.remove(former / note_name)
 
 
 def note_memory(base: Path, store: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from cortex.sealing.places import SealedPlace, plain_of
 from cortex.settings.folders.home import (
     cache_base,
+    keep_notes_of_keys,
     keys_folder,
     real,
     refusal,
@@ -109,6 +110,7 @@ class DataFolder:
         """
         try:
             files.make_private(self.root)
+            keep_notes_of_keys()
             if place := self.sealing:
                 self._check_installed()
                 from cortex.sealing.plain_folder import ensure_open

@@ -17,15 +17,17 @@ from cortex.sealing.keys import (
     PLACE,
     forget_master,
     master_place,
+    move_notes,
     note_memory,
     project_key,
     project_keys,
     read_wrapped,
     rotate,
     stores,
+    stores_elsewhere,
 )
 from cortex.sealing.master_key import ENVIRONMENT, KEYCHAIN, read_masters
-from cortex.sealing.places import SealedPlace, is_sealed, project_note
+from cortex.sealing.places import PROJECTS, SealedPlace, is_sealed, project_note
 from cortex.settings.config import load
 from cortex.settings.folders.home import keys_folder
 from cortex.system.errors import Damaged, Misconfigured, Unavailable
@@ -330,15 +332,76 @@ def test_no_note_contains_a_key(base, file):
     assert key.hex() not in note["key"]
 
 
-@pytest.mark.parametrize("gone", ["cache", "notes"])
-def test_memorys_own_key_counts_whatever_became_of_cache_and_notes(base, file, tmp_path, gone):
+@pytest.fixture
+def former(base, file, tmp_path):
+    """Notes as earlier versions kept them, in the cache: of projects `a` and `b`, and of memory."""
     cache = tmp_path / "cache" / "sealed"
     for name in "ab":
-        project_keys(SealedPlace(cache / name, cache, None, str(file), base))
+        project_key(cache / name, str(file))
+    project_keys(SealedPlace(tmp_path / "data" / "sealed", base, None, str(file), cache, is_lasting=True))
+    shutil.rmtree(cache / PROJECTS)
+    return cache
+
+
+def test_notes_of_earlier_versions_move_over_broken_off_at_any_point(
+    former, base, file, tmp_path, monkeypatch
+):
+    wanted = [project_key(store, str(file)) for store in (former / "a", former / "b")]
+    shutil.rmtree(former / PROJECTS)
+    replace, remove = keys.files.replace, keys.files.remove
+    steps = 0
+    for allowed in range(20):
+        left = [allowed]
+
+        def step(change, *arguments, left=left, **options):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            change(*arguments, **options)
+
+        trial = tmp_path / f"notes{allowed}"
+        copy = tmp_path / f"former{allowed}"
+        shutil.copytree(former, copy)
+        monkeypatch.setattr(keys.files, "replace", lambda *a, step=step, **o: step(replace, *a, **o))
+        monkeypatch.setattr(keys.files, "remove", lambda *a, step=step, **o: step(remove, *a, **o))
+        try:
+            move_notes(copy, trial)
+        except KeyboardInterrupt:
+            steps += 1
+        finally:
+            monkeypatch.undo()
+        move_notes(copy, trial)
+        assert master_place(trial) == (str(file), read_wrapped(former / "a").master)
+        assert list(stores(trial)) == [copy / "a", copy / "b"]
+        assert stores_elsewhere(trial) == [tmp_path / "data" / "sealed"]
+        assert all(is_sealed(tmp_path / "no cache", name, trial) for name in "ab")
+        assert not [name for name in os.listdir(copy) if name.endswith(".json")]
+        if left[0]:
+            break
+    assert steps >= 6
+    move_notes(former, base)
+    assert rotate(base, str(file)) == (3, [])
+    assert [project_keys(SealedPlace(former / n, base, None, str(file), base))[0] for n in "ab"] == wanted
+
+
+def test_a_cache_that_another_version_uses_is_noted_again_and_changes_no_place(former, base, file, tmp_path):
+    move_notes(former, base)
+    recorded = master_place(base)
+    project_key(former / "c", str(tmp_path / "other key"))
+    shutil.rmtree(former / PROJECTS)
+    move_notes(former, base)
+    assert master_place(base) == recorded
+    assert is_sealed(tmp_path / "no cache", "c", base)
+    assert not (former / PLACE).exists()
+
+
+@pytest.mark.parametrize("gone", ["cache", "notes"])
+def test_memorys_own_key_counts_whatever_became_of_cache_and_notes(former, base, file, tmp_path, gone):
+    move_notes(former, base)
     memory = tmp_path / "data" / "sealed"
     place = SealedPlace(memory, base, None, str(file), base, is_lasting=True)
     wanted = project_keys(place)
-    shutil.rmtree(cache if gone == "cache" else base)
+    shutil.rmtree(former if gone == "cache" else base)
     note_memory(base, memory)
     count, left = rotate(base, str(file))
     assert (count, left) == (1, [])

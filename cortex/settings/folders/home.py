@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cortex.sealing import places
-from cortex.sealing.places import SealedPlace
+from cortex.sealing.places import SealedPlace, sealed_base
 from cortex.settings.folders.identity import plain_name
 from cortex.system import files, hosts
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
@@ -109,6 +109,17 @@ def keys_folder() -> Path:
 def is_sealed(cache: Path, project_id: str) -> bool:
     """Whether the project was sealed; it stays so until a person changes that."""
     return places.is_sealed(cache, project_id, keys_folder())
+
+
+def keep_notes_of_keys() -> None:
+    """Move notes about sealed data out of the cache, where earlier versions kept them. Raises
+    Misconfigured if they cannot be written, and Unavailable.
+    """
+    former = sealed_base(cache_base())
+    if former.is_dir() and not os.environ.get(IN_SET):  # a front has moved them for its set
+        from cortex.sealing.keys import move_notes
+
+        move_notes(former, keys_folder())
 
 
 def project_config(root: Path) -> Path:
@@ -275,6 +286,7 @@ def open_home(project: Folders) -> Path:
         return home
     try:
         files.make_folder(cache_base(), anywhere=True)
+        keep_notes_of_keys()
         if project.sealing:
             from cortex.sealing.plain_folder import ensure_open
 

@@ -17,7 +17,7 @@ from cortex.sealing.recovery import has_recovery
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import SEALED, DataFolder
-from cortex.settings.folders.home import keys_folder
+from cortex.settings.folders.home import keep_notes_of_keys, keys_folder
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, CortexError, Misconfigured
 from cortex.system.terminal import escape_controls, print_text
 
@@ -67,9 +67,10 @@ def unseal(project: str | Path | None) -> None:
 
 
 def _open_notes() -> Path:
-    """Return the folder of the notes about sealed data. Memory's own key is looked at first: it may
-    be in no note.
+    """Return the folder of the notes about sealed data, after those of earlier versions were moved
+    there. Memory's own key is looked at first: it may be in no note.
     """
+    keep_notes_of_keys()
     keys.note_memory(keys_folder(), configuration.load_data().root / SEALED)
     return keys_folder()
 

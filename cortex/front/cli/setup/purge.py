@@ -28,6 +28,7 @@ from cortex.settings.data import STORE, DataFolder
 from cortex.settings.folders.home import (
     PROJECT_FOLDER,
     cache_base,
+    keep_notes_of_keys,
     keys_folder,
     runtime_base,
     too_high,
@@ -99,6 +100,7 @@ def purge(options: Namespace) -> int:
     _stop(stored, data)
     problems = _disconnect(plan, hook_settings)
     spared = [record.path_of()] if plan.refused else []
+    keep_notes_of_keys()
     sealed = keys_folder()
     if sealed.is_dir():
         why_not = _forget_keys(sealed, data, with_notes=options.notes)

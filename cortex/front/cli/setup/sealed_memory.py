@@ -13,7 +13,7 @@ from cortex.sealing.plain_folder import open_key
 from cortex.sealing.recovery import has_recovery, make_recovery, recover
 from cortex.settings import config as configuration
 from cortex.settings.data import SEALED, DataFolder
-from cortex.settings.folders.home import keys_folder
+from cortex.settings.folders.home import keep_notes_of_keys, keys_folder
 from cortex.system.errors import EXIT_OK, Misconfigured, Occupied
 from cortex.system.terminal import print_text
 
@@ -85,6 +85,7 @@ def recover_memory(options: Namespace) -> int:
     data = _load_data(options)
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
+    keep_notes_of_keys()
     recover(data.root / SEALED, typed, keys_folder(), path)
     print_text(f"Memory in {data.root} opens again, with the present master key.")
     return EXIT_OK
