@@ -3,16 +3,18 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from cortex.front.feeds.transcript_reader import Follower
 from cortex.memory.store.database import NAME
-from cortex.memory.store.tables import CANDIDATE
+from cortex.memory.store.tables import CANDIDATE, UPKEEP
 from cortex.memory.transcripts.formats import spool
+from cortex.memory.transcripts.proposing.proposals import Proposal
 from cortex.memory.transcripts.proposing.rules import (
     remembered_sentences as said_to_remember,
 )
@@ -167,9 +169,53 @@ def test_an_agent_gets_few_short_candidates_and_none_with_a_command_or_an_addres
     assert not any(
         mark in row["text"] for row in answer["candidates"] + further for mark in ("`", "10.0", "://")
     )
-    for operation in ("take_candidates", "drop_candidates"):
+    for operation in ("take_candidates", "drop_candidates", "restore_candidates"):
         with pytest.raises(BadRequest, match="Only people"):
             life.ask(operation, writes=True, channel="mcp")
+
+
+def store_as_earlier_versions_did(life, title, **fields):
+    """Store a note as rules of earlier versions did; return its number."""
+    note = Proposal("fact", title, life.project, "claude", "s1").note()
+    with life.worker.ready().memory.store.transaction() as records:
+        return records.insert(replace(note, **fields)).number
+
+
+def test_notes_of_earlier_rules_that_nobody_edited_become_candidates_and_come_back_in_one_call(life, data):
+    life.ask("stats")
+    number = store_as_earlier_versions_did(life, "Always paste the issue")
+    edited = store_as_earlier_versions_did(life, "The port is 80")
+    rated = store_as_earlier_versions_did(life, "The logo is green", feedback=1)
+    life.worker.ready().memory.follow()
+    life.ask("store", writes=True, id=edited, body="The port is 8080")
+    commit = store_as_earlier_versions_did(life, "Add the port", labels=("commit",))
+    store = life.worker.ready().memory.store
+    with store.database.write() as connection:
+        connection.execute(delete(UPKEEP))
+    life.worker.close()
+    assert [text for _, text in candidates_of(life)] == ["Always paste the issue"]
+    store = life.worker.ready().memory.store
+    states = {number: store.need(number).state for number in (number, edited, rated, commit)}
+    assert states == {number: "archived", edited: "active", rated: "active", commit: "active"}
+    assert "Always paste" not in life.ask("briefing")["briefing"]
+    assert life.ask("restore_candidates", writes=True) == {"restored": 1}
+    assert store.need(number).state == "active"
+    assert candidates_of(life) == []
+    life.worker.close()
+    assert life.worker.ready().memory.store.need(number).state == "active"
+
+
+def test_the_move_of_earlier_notes_is_undone_as_one_operation(life):
+    life.ask("stats")
+    numbers = [store_as_earlier_versions_did(life, f"Rack {at} holds the disks") for at in range(3)]
+    with life.worker.ready().memory.store.database.write() as connection:
+        connection.execute(delete(UPKEEP))
+    life.worker.close()
+    assert len(candidates_of(life)) == 3
+    life.ask("undo", writes=True)
+    store = life.worker.ready().memory.store
+    assert {store.need(number).state for number in numbers} == {"active"}
+    assert candidates_of(life) == []
 
 
 def commit_file(life, message):

@@ -1,9 +1,13 @@
 """Upkeep marks notes in conflict and closes none; those of earlier versions can be reopened."""
 
+from dataclasses import replace
+
 import pytest
 
 from cortex.memory.library import Library, finish
+from cortex.memory.note import Edge, Source
 from cortex.memory.operations import carry_out
+from cortex.memory.review.closed_notes import closed, closed_hint, reopen
 
 #: an older note, and a newer one that corrects another aspect of the same thing
 STILL_TRUE = (
@@ -81,3 +85,44 @@ def test_two_short_remarks_without_a_common_word_are_no_contradiction(memory):
     for title in ("Have fun!", "I can't wait to catch up!", "Never seen that before", "What a lovely day"):
         memory.store(title, kind="event")
     assert run(memory)["steps"]["relations"].get("contradictions", 0) == 0
+
+
+def close_as_earlier_versions_did(memory, older, newer, detection, relation):
+    """Close a note with the edge that upkeep of earlier versions made."""
+    with memory.memory.store.transaction() as records:
+        [note] = records.get([older])
+        records.connect(Edge(newer, older, relation, 0.8, detection, reason="says that it is no longer true"))
+        ended = replace(note, state="superseded", superseded_by=newer, valid_until=records.now)
+        records.change(note, ended)
+    memory.memory.follow()
+
+
+def test_notes_that_upkeep_closed_are_listed_once_and_reopened_in_one_call(memory):
+    for title in (
+        "The cache lives in Redis",
+        "The port is 80",
+        "The logo is green",
+        "No, the cache was moved",
+    ):
+        memory.store(title, kind="fact")
+    close_as_earlier_versions_did(memory, 1, 4, "correction", "contradicts")
+    close_as_earlier_versions_did(memory, 2, 4, "opposition", "supersedes")
+    memory.edit(4, supersedes=[3])
+    assert "2 notes" in carry_out(memory, "briefing", {})["briefing"]
+    answer = closed(memory)
+    assert [(row["number"], row["by"]) for row in answer["closed"]] == [(1, 4), (2, 4)]
+    assert closed_hint(memory) == ""
+    assert reopen(memory, operation_id="op-1") == reopen(memory, operation_id="op-1") == {"reopened": 2}
+    assert {row["number"] for row in memory.search("cache port logo")} >= {1, 2, 4}
+    assert memory.memory.store.need(3).state == "superseded"
+    memory.undo()
+    assert memory.memory.store.need(1).state == "superseded"
+
+
+def test_a_project_reopens_no_note_of_another(memory):
+    other = memory.of(project="there", source=Source())
+    other.store("The port is 80")
+    other.store("The port is no longer 80")
+    close_as_earlier_versions_did(memory, 1, 2, "correction", "contradicts")
+    assert (closed(memory)["count"], reopen(memory)) == (0, {"reopened": 0})
+    assert reopen(other) == {"reopened": 1}

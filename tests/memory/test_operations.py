@@ -63,10 +63,11 @@ SLICES = ("erase", "import", "export", "export_markdown", "backup", "doctor", "t
 def test_agents_are_refused_the_operations_of_people(library):
     commands = {
         "erase": "forget --hard",
+        "reopen": "closed --reopen",
         "take_candidates": "candidates --take",
         "past_sessions": "past-sessions",
     }
-    for name in (*SLICES, "link", "take_candidates", "past_sessions", "accept"):
+    for name in (*SLICES, "link", "closed", "reopen", "take_candidates", "past_sessions", "accept"):
         command = commands.get(name, name)
         with pytest.raises(BadRequest, match=f"Only people .*`cortex memory {command}`"):
             carry_out(library, name, {}, source=Source(channel="mcp"))
@@ -89,8 +90,10 @@ def test_a_repeated_write_with_the_same_operation_id_is_done_once(library, name)
         "undo": {},
         "link": {"other": "there"},
         "rate": {"node_id": first, "value": 1},
+        "reopen": {},
         "take_candidates": {"numbers": ["all"]},
         "drop_candidates": {"numbers": ["all"]},
+        "restore_candidates": {},
         "accept": {"numbers": ["all"]},
         "observation.edit_observation": {"id": first, "title": "Changed"},
         "observation.tag_observation": {"id": first, "tags": ["new"]},

@@ -105,6 +105,8 @@ def draw_candidates(page: Page, answer: Answer) -> None:
             page.add(f"Noted as {row['number']}: {row['title']}")
     elif "dropped" in answer:
         page.add(f"{count(len(answer['dropped']), 'candidate')} dropped.")
+    elif "restored" in answer:
+        page.add(f"{count(answer['restored'], 'note')} active again.")
     else:
         _draw_candidate_list(page, answer)
 
@@ -134,6 +136,18 @@ def draw_waiting(page: Page, answer: Answer) -> None:
     if not answer["waiting"]:
         page.note("No note waits.")
     _note_more(page, answer)
+
+
+def draw_closed(page: Page, answer: Answer) -> None:
+    """Draw the closed notes, or the number of reopened ones."""
+    if "reopened" in answer:
+        page.add(f"{count(answer['reopened'], 'note')} active again.")
+        return
+    now = time.time()
+    for row in answer["closed"]:
+        why = f"closed {say_ago(row['at'], now)} for note {row['by']}: {row['why']}"
+        _draw_choice(page, row["number"], row["title"], why)
+    page.note("Make all active again with --reopen." if answer["closed"] else "Upkeep closed no note.")
 
 
 def draw_past_sessions(page: Page, answer: Answer) -> None:

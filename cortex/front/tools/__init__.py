@@ -112,6 +112,7 @@ _PEOPLE = (
     _tool("memory.people:memory_link", "Share notes with another clone", destroys=True),
     _tool("memory.candidates:memory_candidates", "List, take and drop candidates of notes", destroys=True),
     _tool("memory.candidates:memory_accept", "Accept notes of others", destroys=True),
+    _tool("memory.candidates:memory_closed", "List notes that upkeep closed", destroys=True),
     _tool("memory.candidates:memory_past_sessions", "Decide whether past sessions are read", destroys=True),
     _tool("memory.people:memory_import", "Import notes from a file", destroys=True),
     _tool("memory.people:memory_export", "Export notes to a file"),

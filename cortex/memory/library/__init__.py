@@ -14,6 +14,7 @@ from cortex.memory.library.transfer import Transfer
 from cortex.memory.library.writing import Writing
 from cortex.memory.store.driver import PLAIN, Driver
 from cortex.memory.team.postgresql import Server
+from cortex.memory.transcripts.proposing import proposals
 
 T = TypeVar("T")
 
@@ -28,6 +29,24 @@ def finish(steps: Generator[None, None, T]) -> T:
             next(steps)
         except StopIteration as end:
             return cast("T", end.value)
+
+
+def _propose_old_notes(memory: Memory) -> None:
+    """Once in the life of a store: make candidates of the notes of rules, in one operation that
+    `undo` reverts.
+    """
+    store = memory.store
+    with store.database.read() as connection:
+        if proposals.notes_were_moved(connection):
+            return
+        has_notes = bool(proposals.notes_to_move(connection))
+    if has_notes:
+        key = store.database.key()
+        store.once("", "propose", {}, lambda records: {"moved": proposals.move_notes(records, key)})
+        memory.follow()
+    else:
+        with store.database.write() as connection:
+            proposals.mark_moved(connection, memory.now())
 
 
 class Library(Writing, Transfer, Queries):
@@ -52,4 +71,9 @@ class Library(Writing, Transfer, Queries):
         """
         folder = Path(path).expanduser().absolute()
         memory = Memory(folder, embedder or open_static(), home=home, driver=driver, model=model)
-        return cls(memory, project=project)
+        try:
+            _propose_old_notes(memory)
+            return cls(memory, project=project)
+        except BaseException:  # close it even on KeyboardInterrupt, as in `Memory`
+            memory.close()
+            raise

@@ -157,3 +157,26 @@ def _chosen(records: Records, library: Library, numbers: Sequence[str | int]) ->
             raise NotFound(f"There is no candidate {number[:40]!r}; `cortex memory candidates` lists them.")
         chosen.append(rows[int(number)])
     return chosen
+
+
+def restore_notes(library: Library, *, operation_id: str = "") -> dict[str, Any]:
+    """Make all notes active again that `move_notes` archived and that nobody dropped: {"restored":
+    count}.
+    """
+
+    def carry_out(records: Records) -> dict[str, Any]:
+        query = select(CANDIDATE.c.note, CANDIDATE.c.number).where(
+            CANDIDATE.c.note.is_not(None), CANDIDATE.c.state.in_(("open", "expired"))
+        )
+        if library.project:
+            query = query.where(CANDIDATE.c.project == library.project)
+        by_note = {row.note: row.number for row in records.connection.execute(query)}
+        notes = [note for note in records.get(sorted(by_note)) if note.state == "archived"]
+        for note in notes:
+            records.change(note, replace(note, state="active"))
+        numbers = [by_note[note.number] for note in notes]
+        of_rows = update(CANDIDATE).where(CANDIDATE.c.number.in_(numbers))
+        records.connection.execute(of_rows.values(state="taken", text=""))
+        return {"restored": len(notes)}
+
+    return library.once(operation_id, "restore", {"restore": library.project}, carry_out)

@@ -13,6 +13,7 @@ from cortex.memory.briefings.briefing import TOKENS
 from cortex.memory.library import Library
 from cortex.memory.library.queries import TOKENS_MIN
 from cortex.memory.review import acceptance, candidates
+from cortex.memory.review.closed_notes import closed_hint
 from cortex.memory.store.tables import FOLLOWED, NOTE
 from cortex.memory.team.moved_projects import folders_with_notes, moved_hint
 from cortex.settings.data import say_other_store
@@ -27,8 +28,8 @@ def briefing(
     library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
     """Return `Library.briefing` with the hand-over of the caller's work tree and branch, within the
-    tokens, followed by the hints for a person: a project that this one may be a clone of, and
-    candidates.
+    tokens, followed by the hints for a person: a project that this one may be a clone of, notes
+    that upkeep closed, and candidates.
     """
     handed_over, is_old = handovers.latest(library)
     chars = len(f"{handed_over}\n\n") if handed_over else 0
@@ -40,7 +41,16 @@ def briefing(
 
 def hints(library: Library) -> list[str]:
     """The hints below a briefing: no text of a note."""
-    return list(filter(None, (proposal(library), candidates.hint(library), acceptance.hint(library))))
+    return [
+        hint
+        for hint in (
+            proposal(library),
+            closed_hint(library),
+            candidates.hint(library),
+            acceptance.hint(library),
+        )
+        if hint
+    ]
 
 
 def proposal(library: Library) -> str:

@@ -26,7 +26,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
     },
     "memory": {
         "Find and read": "recall search list show briefing timeline traverse history session stats",
-        "Write": "store edit relate rate forget undo candidates accept",
+        "Write": "store edit relate rate forget undo candidates closed accept",
         "Share and copy": "link export import backup restore migrate",
         "Upkeep": "doctor consolidate maintain encrypt decrypt model",
         "Worker": "status up down follow past-sessions",

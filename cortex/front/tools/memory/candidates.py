@@ -1,5 +1,5 @@
-"""Candidates of notes, for agents as a list and for people to take and drop; and a further decision
-that only people make: about past sessions.
+"""Candidates of notes, for agents as a list and for people to take and drop; and two further
+decisions that only people make: about notes that upkeep closed, and about past sessions.
 """
 
 from typing import Annotated, Any, Literal
@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.form import Form, Word
-from cortex.front.text.memory_lists import draw_candidates, draw_past_sessions, draw_waiting
+from cortex.front.text.memory_lists import draw_candidates, draw_closed, draw_past_sessions, draw_waiting
 from cortex.front.tools.memory.arguments import Whose, drop_empty
 from cortex.front.tools.memory.fence import fenced
 from cortex.system.errors import BadRequest
@@ -20,6 +20,7 @@ FORMS = {
     "memory_accept": Form(
         people_text=draw_waiting, words=(Word("numbers", "note", optional=True, many=True),)
     ),
+    "memory_closed": Form(people_text=draw_closed),
     "memory_past_sessions": Form(
         people_text=draw_past_sessions, words=(Word("answer", "answer", optional=True),)
     ),
@@ -53,6 +54,9 @@ async def memory_candidates(
     drop: Annotated[
         Numbers | None, Meta(description="Numbers of candidates to drop for good, or all.")
     ] = None,
+    restore: Annotated[
+        bool, Meta(description="Make notes again of all candidates that an earlier version had stored.")
+    ] = False,
     limit: Annotated[int, Meta(description="Most candidates, 1 to 100.")] = 100,
     offset: Annotated[int, Meta(description="Candidates to skip.")] = 0,
     project: Whose = "",
@@ -60,14 +64,30 @@ async def memory_candidates(
     """List sentences from sessions that may be worth a note, take some as notes, or drop some. One
     that nobody takes expires after 30 days.
     """
-    if take and drop:
-        raise BadRequest("Pass one of `take` and `drop`.")
+    if sum(map(bool, (take, drop, restore))) > 1:
+        raise BadRequest("Pass one of `take`, `drop` and `restore`.")
     whose = drop_empty(project=project)
     if take:
         return await context.remember("take_candidates", whose | {"numbers": take})
     if drop:
         return await context.remember("drop_candidates", whose | {"numbers": drop})
+    if restore:
+        return await context.remember("restore_candidates", whose)
     return await context.remember("candidates", whose | {"limit": limit, "offset": offset})
+
+
+async def memory_closed(
+    context: QueryContext,
+    *,
+    reopen: Annotated[bool, Meta(description="Make all of them active again.")] = False,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """List the notes that upkeep of earlier versions closed by itself; `cortex memory undo` reverts
+    a reopening.
+    """
+    if reopen:
+        return await context.remember("reopen", drop_empty(project=project))
+    return await context.remember("closed", drop_empty(project=project))
 
 
 async def memory_accept(

@@ -1,20 +1,21 @@
-"""Proposals of notes in a store's transaction: sentences that rules find in sessions. `candidates`
-has the operations on them.
+"""Proposals of notes in a store's transaction: sentences that rules find in sessions, and the notes
+that rules of earlier versions stored. `candidates` has the operations on them.
 """
 
 import hashlib
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, select, update
+from sqlalchemy import Connection, and_, exists, func, insert, select, update
 
 from cortex.memory.note import TITLE_CHARS_MAX, Note, Source, Trust, normalise_note
 from cortex.memory.store.forgotten import forgotten_hashes, stored_hashes
 from cortex.memory.store.records import Records
-from cortex.memory.store.tables import CANDIDATE, NOTE
+from cortex.memory.store.tables import CANDIDATE, LABEL, NOTE, REVISION
 from cortex.memory.text import cut
+from cortex.memory.upkeep.state import read_mark, write_mark
 
 #: milliseconds after which a candidate expires
 KEPT_MS = 30 * 86_400_000
@@ -22,6 +23,8 @@ KEPT_MS = 30 * 86_400_000
 OPEN_MAX = 500
 #: label of a person's sentences, and channel of all notes from rules
 SENTENCE_LABEL, CHANNEL = "said-in-session", "sessions"
+#: the mark of upkeep for the move of earlier notes
+_MOVED = "candidates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +108,50 @@ def expire(connection: Connection, now: int) -> int:
     """Remove the text of the candidates that are too old; return their number."""
     too_old = and_(CANDIDATE.c.state == "open", CANDIDATE.c.created_at < now - KEPT_MS)
     return int(connection.execute(update(CANDIDATE).where(too_old).values(state="expired", text="")).rowcount)
+
+
+# Notes that rules of earlier versions stored
+
+
+def notes_were_moved(connection: Connection) -> bool:
+    return read_mark(connection, _MOVED).last_run > 0
+
+
+def mark_moved(connection: Connection, now: int) -> None:
+    write_mark(connection, _MOVED, last_run=now)
+
+
+def notes_to_move(connection: Connection) -> list[int]:
+    """The numbers of the notes that rules of earlier versions made of sentences and that nobody
+    edited or rated.
+    """
+    labelled = exists().where(LABEL.c.note == NOTE.c.number, LABEL.c.label == SENTENCE_LABEL)
+    edited = exists().where(REVISION.c.note == NOTE.c.number)
+    query = select(NOTE.c.number).where(
+        NOTE.c.channel == CHANNEL, NOTE.c.state == "active", NOTE.c.feedback == 0, labelled, ~edited
+    )
+    return list(connection.execute(query).scalars())
+
+
+def move_notes(records: Records, key: bytes) -> int:
+    """Archive these notes and propose them; return their number. Done once in the life of a
+    store.
+    """
+    if notes_were_moved(records.connection):  # another machine did it
+        return 0
+    mark_moved(records.connection, records.now)
+    notes = records.get(notes_to_move(records.connection))
+    for note in notes:
+        source, origin = note.source, dict(note.metadata)
+        proposal = Proposal(
+            note.kind,
+            note.body,
+            note.project,
+            source.agent,
+            source.session,
+            origin=origin,
+            said_at=note.occurred_at,
+        )
+        _insert(records, proposal, _hash(key, note.project, note.body), note.number)
+        records.change(note, replace(note, state="archived"))
+    return len(notes)
