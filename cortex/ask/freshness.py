@@ -220,8 +220,8 @@ class Freshness:
         return sorted(path for path, sequence in dirty.items() if sequence > generation.sequence)
 
     def unserved(self, generation: Generation) -> set[str]:
-        """Return the saved, new and removed files that `generation` lacks, also those whose events the
-        indexer has not reported yet. Compares every file: 10 ms for a thousand.
+        """Return the saved, new and removed files that `generation` lacks, also before the indexer
+        has reported them. Compares every file: 10 ms for a thousand.
         """
         records, pending = self._listing().files, set(self.pending(generation))
         if self._config.store is not None or not 0 < len(records) <= COMPARED_MAX:
@@ -239,7 +239,7 @@ class Freshness:
         return pending | changed | self._saved_files.new(records, since_ns, is_left_out)
 
     def is_settled(self, generation: Generation, paths: Iterable[str]) -> bool:
-        """Whether `generation` is the current one, and holds `paths` as they are now, with their names."""
+        """Whether `generation` holds `paths` as they are now, and their names, and is the last."""
         records = self._listing().files
         return not (
             any(path not in records and self.is_there(path) for path in paths)

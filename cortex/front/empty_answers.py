@@ -32,11 +32,9 @@ SHOWN_CHARS_MAX = 80
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
-async def ask_settled(
-    context: QueryContext, ask: Callable[[], Awaitable[dict[str, Any]]]
-) -> dict[str, Any]:
-    """Return the answer of `ask`. If it lacks something, and files were saved a moment ago, ask again
-    when the index holds them; an answer that cannot wait for that names the files as pending.
+async def ask_settled(context: QueryContext, ask: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """Return the answer of `ask`. If it lacks something, and files were saved a moment ago, ask
+    again when the index holds them; an answer that cannot wait for them names them as pending.
     """
     try:
         answer = await ask()
@@ -65,9 +63,11 @@ async def _wait_for_saved(context: QueryContext, paths: Collection[str]) -> bool
     if not 0 < len(paths) <= SETTLE_FILES_MAX or not freshness.progress().running:
         return False
     until = time.monotonic() + min(SETTLE_S, context.left_s() - LEFT_S)
-    while not (settled := freshness.is_settled(freshness.current(), paths)) and time.monotonic() < until:
+    while time.monotonic() < until:
+        if freshness.is_settled(freshness.current(), paths):
+            return True
         await asyncio.sleep(LOOK_S)
-    return settled
+    return False
 
 
 async def name_filter(
@@ -194,7 +194,7 @@ def _is_empty(answer: Mapping[str, Any]) -> bool:
 
 
 def _lacks_something(answer: Mapping[str, Any]) -> bool:
-    """Whether the answer is empty, or one of cortex_read without a definition that was asked for."""
+    """Whether the answer is empty, or one of cortex_read without a wanted definition."""
     if "code" not in answer:
         return _is_empty(answer)
     from cortex.ask.reading.meanings import UNKNOWN  # the answer's tool has imported it

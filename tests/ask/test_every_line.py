@@ -153,3 +153,23 @@ def test_lines_with_the_word_inside_longer_words_are_counted(disks):
     assert "13 more hold it inside longer words: `match_type` substring shows them." in text
     lines = code_of(ask(disks, "open_disk", match_type="substring", limit=100, max_tokens=8000))
     assert grep("reopen_disk") <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("BIG_FLAG", None),
+        ("BIG_FLAG, [0-9]", "regex"),
+        ("IG_FLA", "substring"),
+        ("BIG_FLAK~1", None),
+        ("BIG_FLAG OR nothing_else", None),
+        (r"BIG_FLAG,\s[0-9]", "regex"),
+    ],
+)
+def test_every_line_of_a_long_table_is_counted(tmp_path, serve, query, kind):
+    rows = "".join(f'    ("row {at}", BIG_FLAG, {at}),\n' for at in range(90))
+    (tmp_path / "table.py").write_text(f"ROWS = [\n{rows}]\n")
+    arguments = {"match_type": kind} if kind else {}
+    answer = ask(serve(tmp_path), query, limit=200, **arguments)
+    assert sorted(code_of(answer) + named(answer)) == [("table.py", at + 2) for at in range(90)]
+    assert answer["total_found"] == 90

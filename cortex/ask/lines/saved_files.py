@@ -63,17 +63,18 @@ class SavedFiles:
         self, records: Mapping[str, FileState], since_ns: int, is_left_out: Callable[[str], bool]
     ) -> set[str]:
         """Return the files without a record that came since `since_ns` (of the epoch) into a folder
-        of recorded files, or into a new folder there. `is_left_out` tells of a path, a folder's too,
-        whether the indexer leaves it out.
+        of recorded files, or into a new folder there. `is_left_out`: whether the indexer leaves out
+        the file or folder at a path.
         """
-        folders = {path.rpartition("/")[0] for path in records if path_names.stays_inside(path)}
-        for folder in tuple(folders):  # folders that hold only folders
-            while folder:
-                folder = folder.rpartition("/")[0]
+        folders = {""}
+        for path in filter(path_names.stays_inside, records):
+            folder = path.rpartition("/")[0]
+            while folder not in folders:
                 folders.add(folder)
+                folder = folder.rpartition("/")[0]
         new: set[str] = set()
         left = ENTRIES_MAX
-        waiting = [folder for folder in folders | {""} if self._changed_ns(folder) >= since_ns]
+        waiting = [folder for folder in folders if self._changed_ns(folder) >= since_ns]
         while waiting and left > 0:
             for path, info in self._entries(waiting.pop()):
                 left -= 1
