@@ -24,7 +24,7 @@ def fixtures_of_mark(call: Node, mark: str) -> Iterator[tuple[str, str, Node]]:
     if mark == "usefixtures":
         yield from ((FIXTURE, name, node) for child in children for name, node in _names_in(child))
         return
-    keywords = {text_of(name): child for child in children if (name := child.child_by_field_name("name"))}
+    keywords = {text_of(key): child for child in children if (key := child.child_by_field_name("name"))}
     first = keywords.get("argnames") or next(iter(children), None)
     indirect = keywords["indirect"].child_by_field_name("value") if "indirect" in keywords else None
     is_plain = indirect is None or indirect.type in ("false", "none")
