@@ -222,7 +222,7 @@ def outdated_anyway(memory: Indexes, notes: Sequence[Note], pairs: Pairs) -> dic
     newer = _by_older(
         list(itertools.compress(pairs, values >= OUTDATED_ANYWAY)), values[values >= OUTDATED_ANYWAY]
     )
-    return {notes[old].number: notes[max(found)[1]] for old, found in newer.items()}
+    return {notes[old].number: notes[max(likeliest)[1]] for old, likeliest in newer.items()}
 
 
 class NewerNotes:
