@@ -156,7 +156,10 @@ def _make_answer(fan_out: FanOut, question: Exact, answers: Mapping[str, ExactHi
         "results": results,
         **({"places": places} if places else {}),
         "total_found": total,
-        "total_returned": before + returned + sum(len(row["lines"]) for row in places),
+        "total_returned": before
+        + returned
+        + sum(len(row["lines"]) for row in places)
+        + omitted.get("copies", 0),
         "truncated": more or any(reply.truncated for reply in answers.values()),
         "suggestion": suggestion,
         **({"omitted": omitted} if omitted else {}),
@@ -208,7 +211,8 @@ def _next_offset(hits: ExactHits, following: int) -> int:
     answer numbers all before.
     """
     others = hits.omitted.get("other words", 0)
-    return following if hits.omitted.get("places") or not others else hits.total_found - others
+    copies = hits.omitted.get("copies", 0)  # no line of its own
+    return following if hits.omitted.get("places") or not others else hits.total_found - others - copies
 
 
 def _add_share(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:

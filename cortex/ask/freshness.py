@@ -53,6 +53,10 @@ LINKING = (
 )
 #: seconds for which changed graph files may wait for the watcher
 LINKING_S = 60.0
+#: most files that are all compared for one answer
+COMPARED_MAX = 30_000
+#: nanoseconds after which the indexer has reported a new file: longer than between two sweeps
+SWEPT_NS = 60_000_000_000
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
 
@@ -64,6 +68,11 @@ class _Cached(Generic[T]):
         self.path = path
         self._value = self.empty = empty
         self._identity: tuple[int, ...] | None = None
+
+    @property
+    def mtime_ns(self) -> int:
+        """When the last read file was written, in ns of the epoch; 0 before the first."""
+        return self._identity[3] if self._identity else 0
 
     def get(self, read: Callable[[], T]) -> T:
         """Return the last value; call `read` first if the file was replaced since.
@@ -209,6 +218,35 @@ class Freshness:
         """Return the saved files that `generation` does not hold yet, sorted by name."""
         dirty = self.progress().dirty
         return sorted(path for path, sequence in dirty.items() if sequence > generation.sequence)
+
+    def unserved(self, generation: Generation) -> set[str]:
+        """Return the saved, new and removed files that `generation` lacks, also before the indexer
+        has reported them. Compares every file: 10 ms for a thousand.
+        """
+        records, pending = self._listing().files, set(self.pending(generation))
+        if self._config.store is not None or not 0 < len(records) <= COMPARED_MAX:
+            return pending
+        since_ns = time.time_ns() - SWEPT_NS
+        if not self.progress().running:
+            since_ns = min(since_ns, self._manifest.mtime_ns)
+
+        def is_left_out(path: str) -> bool:
+            from cortex.indexer.scan import Scanner  # few questions need it
+
+            return bool(Scanner(self._config).exclusion_reason(path))
+
+        changed = self._saved_files.changed(records, records.keys() - pending)
+        return pending | changed | self._saved_files.new(records, since_ns, is_left_out)
+
+    def is_settled(self, generation: Generation, paths: Iterable[str]) -> bool:
+        """Whether `generation` holds `paths` as they are now, and their names, and is the last."""
+        records = self._listing().files
+        return not (
+            any(path not in records and self.is_there(path) for path in paths)
+            or self.stale(paths, generation)
+            or self.behind(generation)
+            or self._is_linking(self.progress(), generation)
+        )
 
     def block(
         self,

@@ -46,6 +46,8 @@ def describe_left_out(config: Config, freshness: Freshness, path: str) -> str:
         entry = manifest.load(config.manifest).files.get(path)
         if entry is None:
             return f"{path} is there, but was made a moment ago and is not indexed yet."
+        if entry.chunks:  # read since the first look
+            return f"{path} is there, but was made a moment ago and is not served yet."
         reason = entry.skipped or "it holds no text"
     for expression, clause, setting in _CLAUSES:
         if match := re.fullmatch(expression, reason):

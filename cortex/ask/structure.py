@@ -115,7 +115,7 @@ async def pattern(context: QueryContext, question: PatternSearch) -> dict[str, A
     check_text(question.pattern, "pattern")
     turn, hits = await _ask(context, question)
     echo = {"pattern": question.pattern, "language": question.language}
-    answer = _answer(echo, turn, hits, started)
+    answer = _answer(echo, turn, hits, started, current=True)
     return answer | {"files_searched": hits.summary.get("files_searched", 0)}
 
 
@@ -200,8 +200,11 @@ def _name_unresolved(unresolved: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": unresolved["name"], "total": unresolved["total"], "places": places}
 
 
-def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -> dict[str, Any]:
-    stale = turn.stale(hits.paths)
+def _answer(
+    echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float, *, current: bool = False
+) -> dict[str, Any]:
+    """Return the answer; `current`: the worker has read the files as they are now."""
+    stale = turn.stale(() if current else hits.paths)
     results = [
         _mark_stale(raw) if path in stale else orjson.Fragment(raw)
         for path, raw in zip(hits.paths, hits.results, strict=True)

@@ -2,24 +2,70 @@
 or why a file that the question names is left out of the index.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import orjson
 
+from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.missing_files import describe_left_out, say_missing
 from cortex.ask.query_context import QueryContext
-from cortex.system.errors import CortexError
+from cortex.system.errors import CortexError, NotFound
 from cortex.terms.text.spelling import fold_path, means_file, path_below, read_file_lines
 
 #: arguments that only exclude hits
 FILTERS = ("paths", "exclude_paths", "tags", "chunk_types", "lang", "scope", "exclude_patterns", "min_score")
 #: seconds that a call must have left to be repeated
 LEFT_S = 2.0
+#: most seconds that an empty answer waits for files saved a moment ago, which must be few: more are
+#: a switch of branches, which takes longer
+SETTLE_S, SETTLE_FILES_MAX = 2.5, 20
+#: seconds between two looks at the index meanwhile
+LOOK_S = 0.05
 #: maximum of shown characters of a filter's value
 SHOWN_CHARS_MAX = 80
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+async def ask_settled(context: QueryContext, ask: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """Return the answer of `ask`. If it lacks something, and files were saved a moment ago, ask
+    again when the index holds them; an answer that cannot wait for them names them as pending.
+    """
+    try:
+        answer = await ask()
+    except NotFound:
+        if await _wait_for_saved(context, context.freshness.unserved(context.freshness.current())):
+            return await ask()
+        raise
+    if not (is_served(answer) and _lacks_something(answer)):
+        return answer
+    unserved = context.freshness.unserved(context.freshness.current())
+    if await _wait_for_saved(context, unserved):
+        answer = await ask()
+        unserved = context.freshness.unserved(context.freshness.current()) if _is_empty(answer) else set()
+    index = answer["index"]
+    if len(unserved) > index.get("pending_count", 0) and "generation" in index:
+        pending = {"pending": sorted(unserved)[:PENDING_NAMED], "pending_count": len(unserved)}
+        answer = answer | {"index": index | pending}
+    return answer
+
+
+async def _wait_for_saved(context: QueryContext, paths: Collection[str]) -> bool:
+    """Wait until the index holds `paths` as they are; whether it does. False at once for no files,
+    and for more than are indexed soon.
+    """
+    freshness = context.freshness
+    if not 0 < len(paths) <= SETTLE_FILES_MAX or not freshness.progress().running:
+        return False
+    until = time.monotonic() + min(SETTLE_S, context.left_s() - LEFT_S)
+    while time.monotonic() < until:
+        if freshness.is_settled(freshness.current(), paths):
+            return True
+        await asyncio.sleep(LOOK_S)
+    return False
 
 
 async def name_filter(
@@ -143,3 +189,12 @@ def _paths(arguments: Mapping[str, Any], root: str) -> Iterator[str]:
 def _is_empty(answer: Mapping[str, Any]) -> bool:
     lists = [answer[name] for name in ("sites", "functions") if isinstance(answer.get(name), list)]
     return count_of(answer) == 0 or (bool(lists) and not any(lists))
+
+
+def _lacks_something(answer: Mapping[str, Any]) -> bool:
+    """Whether the answer is empty, or one of cortex_read without a wanted definition."""
+    if "code" not in answer:
+        return _is_empty(answer)
+    from cortex.ask.reading.meanings import UNKNOWN  # the answer's tool has imported it
+
+    return not answer["code"] or any(note.startswith(UNKNOWN) for note in answer.get("notes", ()))

@@ -14,7 +14,7 @@ import msgspec
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.argument_forms import coerce_arguments, locate_arguments
-from cortex.front.empty_answers import name_filter, name_left_out
+from cortex.front.empty_answers import ask_settled, name_filter, name_left_out
 from cortex.front.form import PLAIN, Form
 from cortex.front.subfolder import Subfolder
 from cortex.system.errors import BadQuery, BadRequest, CortexError
@@ -88,7 +88,7 @@ class Tool:
         try:
             free = self._free_arguments(values)
             values |= locate_arguments(free, str(context.config.root), context.freshness.listed)
-            first_answer = await self.function(context, **values)
+            first_answer = await ask_settled(context, lambda: self.function(context, **values))
         except CortexError as error:
             raise type(error)(_shorten(str(error))) from error
         answer = await name_filter(

@@ -153,3 +153,60 @@ def test_lines_with_the_word_inside_longer_words_are_counted(disks):
     assert "13 more hold it inside longer words: `match_type` substring shows them." in text
     lines = code_of(ask(disks, "open_disk", match_type="substring", limit=100, max_tokens=8000))
     assert grep("reopen_disk") <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("BIG_FLAG", None),
+        ("BIG_FLAG, [0-9]", "regex"),
+        ("IG_FLA", "substring"),
+        ("BIG_FLAK~1", None),
+        ("BIG_FLAG OR nothing_else", None),
+        (r"BIG_FLAG,\s[0-9]", "regex"),
+    ],
+)
+def test_every_line_of_a_long_table_is_counted(tmp_path, serve, query, kind):
+    rows = "".join(f'    ("row {at}", BIG_FLAG, {at}),\n' for at in range(90))
+    (tmp_path / "table.py").write_text(f"ROWS = [\n{rows}]\n")
+    arguments = {"match_type": kind} if kind else {}
+    answer = ask(serve(tmp_path), query, limit=200, **arguments)
+    assert sorted(code_of(answer) + named(answer)) == [("table.py", at + 2) for at in range(90)]
+    assert answer["total_found"] == 90
+
+
+@pytest.fixture(scope="module")
+def translated(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("translated")
+    (root / "locales").mkdir()
+    languages = ["ar", "de", "en", "fr", "it", "nl", "pl"]
+    for name in languages:
+        text = f'{{\n  "other": 1,\n  "openDialog": "{name} open",\n  "save": "{name}"\n}}\n'
+        (root / "locales" / f"{name}.json").write_text(text)
+        folder = root / "i18n" / name
+        folder.mkdir(parents=True)
+        (folder / "common.yml").write_text(f"save_all: {name}\n")
+    (root / "settings.json").write_text('{"openDialog": true}\n')
+    (root / "app.ts").write_text('export const key = "openDialog";\n')
+    return serve(root)
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "names"),
+    [
+        ("openDialog", "locales/en.json:3", "locales/{ar,de,fr,it,nl,pl}.json"),
+        ("save_all", "i18n/en/common.yml:1", "i18n/{ar,de,fr,it,nl,pl}/common.yml"),
+    ],
+)
+def test_a_key_of_many_translations_is_one_line(translated, query, line, names):
+    answer = ask(translated, query)
+    text = render("cortex_exact", answer)
+    assert f"{line}: " in text
+    assert f"⋯ and in 6 files like it: {names}" in text
+    assert text.count(query) == {"openDialog": 3, "save_all": 1}[query]
+    assert f"{answer['total_found']} in all" in text
+    assert answer["total_found"] == answer["total_returned"] == {"openDialog": 9, "save_all": 7}[query]
+
+
+def test_translations_are_listed_where_paths_select_them(translated):
+    assert len(code_of(ask(translated, "openDialog", paths=["locales/**"]))) == 7

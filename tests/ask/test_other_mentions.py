@@ -136,3 +136,58 @@ def test_an_operator_with_uses_has_no_such_note(served, line):
     answer = asyncio.run(uses(served.context(), UsesQuestion(f"money.cpp:{line}")))
     assert answer["sites"][0]["total"] == 1
     assert not any("is resolved" in note for note in answer["notes"])
+
+
+DATA = {
+    "app/tasks.py": "def send_mail():\n    return 1\n\n\ndef run():\n    return 2\n",
+    "pyproject.toml": '[project.scripts]\nmail = "app.tasks:send_mail"\nstart = "app.tasks:run"\n# send_mail is a comment\n',
+    ".github/workflows/ci.yml": (
+        "jobs:\n  lint-all:\n    run: make lint\n  build:\n    needs: [lint-all]\n    run: echo run the send_mail now\n"
+    ),
+    "compose.yaml": "services:\n  worker:\n    command: celery\n    depends_on:\n      - lint-all\nsend_mail: true\n",
+    "settings.json": '{"send_mail": {"limit": 3}, "text": "please send_mail soon"}\n',
+    **{
+        f"i18n/{name}.json": f'{{"send_mail": "{name}"}}\n'
+        for name in ("de", "en", "es", "fr", "it", "nl", "pl")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("data")
+    for name, text in DATA.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def lines_of_uses(served, symbol):
+    """(path:line of the sites, path:line of the other lines with the name, their text)."""
+    answer = asyncio.run(uses(served.context(), UsesQuestion(symbol)))
+    sites = [
+        f"{file['file']}:{row['line']}"
+        for block in answer["sites"]
+        for file in block["files"]
+        for row in file["sites"]
+    ]
+    rows = [(file["file"], row) for file in answer["elsewhere"]["files"] for row in file["sites"]]
+    return sites, {f"{file}:{row['line']}": row.get("text", "") for file, row in rows}, answer
+
+
+def test_uses_of_a_definition_list_lines_of_settings_and_one_of_many_translations(data):
+    _, others, answer = lines_of_uses(data, "send_mail")
+    expected = ["compose.yaml:6", "i18n/en.json:1", "pyproject.toml:2", "settings.json:1"]
+    assert sorted(others) == expected
+    assert others["i18n/en.json:1"].endswith("⋯ and in 6 files like it: i18n/{de,es,fr,it,nl,pl}.json")
+    assert answer["elsewhere"]["total"] == 10
+    assert answer["elsewhere"]["texts"] == 2  # a comment, and a sentence
+
+
+def test_data_with_a_plain_word_use_a_definition_only_by_a_path(data):
+    assert list(lines_of_uses(data, "run")[1]) == ["pyproject.toml:3"]
+
+
+def test_uses_of_a_name_that_only_data_have_are_their_lines(data):
+    sites, _, _ = lines_of_uses(data, "lint-all")
+    assert sorted(sites) == [".github/workflows/ci.yml:2", ".github/workflows/ci.yml:5", "compose.yaml:5"]

@@ -197,3 +197,22 @@ def test_no_part_of_a_file_is_parsed_twice_in_search_of_unknown_syntax(monkeypat
     outline("shop.kt", text)
     assert len(parsed) > 5
     assert len(parsed) == len(set(parsed))
+
+
+def test_attributes_of_jsx_may_be_words_of_javascript():
+    text = (
+        'export function Field(props) {\n  return (\n    <label for={props.id} class="field">\n      {label(props)}\n'
+        '      <svg:rect xlink:for="x"\n        class={props.css}\n        in="a" />\n    </label>\n  );\n}\n\n'
+        "export function label(props) {\n  return props.text;\n}\n"
+    )
+    assert outline("field.jsx", text) == ["Field", "label"]
+    assert calls("field.jsx", text) == {("Field", "label")}
+    assert remarks("field.jsx", text) == ()
+    assert head_of(facts_in("field.jsx", text)) is not None
+
+
+def test_an_error_of_another_kind_beside_such_an_attribute_is_named():
+    text = 'const a = <p class="x">y</p>;\n\nfunction broken( {\n}\n'
+    (remark,) = remarks("field.jsx", text)
+    assert "not understood" in remark
+    assert "1" not in remark.partition("this file")[0]

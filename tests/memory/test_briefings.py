@@ -9,8 +9,9 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.memory.briefings.disputed_notes import changes_among
+from cortex.memory.find.newer.newer_notes import read_waiting
 from cortex.memory.find.recall import Memory
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Edge, Note
 from tests.memory.small_memory import BEGIN, DAY_MS, open_small
 
@@ -184,3 +185,28 @@ def test_a_change_that_no_word_shows_is_a_contradiction_if_the_model_read_it():
     assert judged(*sides, detection="", kind="goal", likelihood=0.9).disputes == [(1, 2)]
     sure = judged(*sides, detection="", kind="goal", likelihood=0.96)
     assert (sure.disputes, sure.outdated, set(sure.was)) == ([], {1}, {2})
+
+
+def test_a_goal_that_a_later_event_reached_is_marked_as_in_an_answer(data):
+    now = [BEGIN]
+    goals = {
+        "Move the job queue from RabbitMQ to NATS": "The job queue moved from RabbitMQ to NATS",
+        "Ship the ticket scanner app by April": "Shipped the ticket scanner app to the app stores",
+    }
+    with Library(Memory(data, open_static(), lambda: now[0]), project="here") as library:
+        numbers = {}
+        for day, (title, kind) in enumerate(
+            [*((goal, "goal") for goal in goals), *((end, "event") for end in goals.values())]
+        ):
+            now[0] = BEGIN + day * DAY_MS
+            numbers[title] = library.store(title, kind=kind)["number"]
+            finish(read_waiting(library.memory))
+        library.store("Write a guide for new drivers", kind="goal")
+        text = library.briefing()["briefing"]
+        for goal, event in goals.items():
+            answer = library.recall(goal)
+            assert [numbers[goal]] in [
+                row.get("may_disagree") for row in answer if row["number"] == numbers[event]
+            ]
+            assert f"- {goal} (may be outdated: {event}, " in text
+    assert "- Write a guide for new drivers\n" in f"{text}\n"

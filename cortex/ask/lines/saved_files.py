@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,8 @@ from cortex.system.folders import path_names
 MANIFEST_BYTES_MAX = 80 * 1024 * 1024
 #: verdicts on hashed files to keep
 VERDICTS_KEPT = 1000
+#: most entries of folders that are looked at for new files
+ENTRIES_MAX = 20_000
 
 
 class SavedFiles:
@@ -48,28 +51,75 @@ class SavedFiles:
             except OSError:
                 changed.add(path)
                 continue
-            stat = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
-            verdict = is_unchanged(record, stat)
+            state = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+            verdict = is_unchanged(record, state)
             if verdict is False:
                 changed.add(path)
             elif verdict is None:
-                doubtful[path] = stat
+                doubtful[path] = state
         return changed.union(self._changed_contents(doubtful)) if doubtful else changed
 
+    def new(
+        self, records: Mapping[str, FileState], since_ns: int, is_left_out: Callable[[str], bool]
+    ) -> set[str]:
+        """Return the files without a record that came since `since_ns` (of the epoch) into a folder
+        of recorded files, or into a new folder there. `is_left_out`: whether the indexer leaves out
+        the file or folder at a path.
+        """
+        folders = {""}
+        for path in filter(path_names.stays_inside, records):
+            folder = path.rpartition("/")[0]
+            while folder not in folders:
+                folders.add(folder)
+                folder = folder.rpartition("/")[0]
+        new: set[str] = set()
+        left = ENTRIES_MAX
+        waiting = [folder for folder in folders if self._changed_ns(folder) >= since_ns]
+        while waiting and left > 0:
+            for path, info in self._entries(waiting.pop()):
+                left -= 1
+                is_old = max(info.st_mtime_ns, info.st_ctime_ns) < since_ns
+                if is_old or path in records or path in folders or is_left_out(path):
+                    continue
+                if stat.S_ISDIR(info.st_mode):
+                    waiting.append(path)
+                elif stat.S_ISREG(info.st_mode):
+                    new.add(path)
+        return new
+
+    def _changed_ns(self, folder: str) -> int:
+        try:
+            return os.stat(f"{self._root}/{folder}").st_mtime_ns
+        except OSError:
+            return 0
+
+    def _entries(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield each entry of a folder with its stat, links not followed."""
+        try:
+            with os.scandir(f"{self._root}/{folder}") as entries:
+                for entry in entries:
+                    try:
+                        info = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue
+                    yield (f"{folder}/{entry.name}" if folder else entry.name), info
+        except OSError:
+            return
+
     def _changed_contents(self, doubtful: Mapping[str, Stat]) -> set[str]:
-        judged = {path for path, stat in doubtful.items() if self._verdicts.get(path, (None,))[0] == stat}
+        judged = {path for path, state in doubtful.items() if self._verdicts.get(path, (None,))[0] == state}
         digests = self._read_digests() if judged != doubtful.keys() else {}
         now_ns = time.time_ns()
         changed = {path for path in judged if self._verdicts[path][1]}
         if len(self._verdicts) > VERDICTS_KEPT:
             self.forget()
         for path in doubtful.keys() - judged:
-            stat, recorded = doubtful[path], digests.get(path)
-            differs = recorded is None or recorded.sha256 != self._digest(path, stat[0])
+            state, recorded = doubtful[path], digests.get(path)
+            differs = recorded is None or recorded.sha256 != self._digest(path, state[0])
             if differs:
                 changed.add(path)
-            if max(stat[1], stat[2]) < now_ns - TICK_NS:  # else a later save may have the same times
-                self._verdicts[path] = stat, differs
+            if max(state[1], state[2]) < now_ns - TICK_NS:  # else a later save may have the same times
+                self._verdicts[path] = state, differs
         return changed
 
     def _digest(self, path: str, size: int) -> str:

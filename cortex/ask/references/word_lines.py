@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import TESTS, Place, Site, Uses, cut, render_others
 from cortex.system.errors import Unavailable
 from cortex.terms.languages import language_of
+from cortex.terms.text.copies import find_copies
 from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: lines that are searched for a name, their bytes, and the files that are read for it
@@ -28,6 +29,11 @@ HEAD_LINES = 12
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
 #: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
 _QUOTED, _QUOTED_IN_PYTHON = r"[\"'`.:/#]{}[\"'`]", r"[\"'.:/#]{}[\"']"
+#: the same in a file of data, where a value may be a word without quotes
+_IN_DATA = r"(?:^|[-\"'`.:/#=\[{{(,@]) *{}(?= *(?:$|[\"'`.:/#=\]}}),]))"
+_COMMENT = re.compile(r"\s*(?:#|//|;)")
+#: a name that no prose has: of several parts, `answer_tokens` or `sendMail`
+_JOINED = re.compile(r"\w*(?:[^\W_][-_.:/]+|[a-z\d](?=[A-Z])|[A-Z](?=[A-Z]))\w+")
 #: languages whose files name a definition of another file alone after an import of it
 _NEED_IMPORTS = frozenset(("python", "typescript", "tsx"))
 #: what is searched for as one name, `celery.chord_unlock` or `--limit` among them
@@ -102,27 +108,52 @@ def list_others(
     others = {place: lines[place] for place in lines.keys() - uses - _naming_lines(word, lines, definitions)}
     code = _sites_with_name(word, others)
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
-    answer = {"name": word} | render_others(shipped, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
-    answer |= {"tests": len(code) - len(shipped), "texts": len(others) - len(code)}
+    distinct = _drop_copies(word, shipped)
+    answer = {"name": word} | render_others(distinct, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
+    answer |= {"total": len(shipped), "tests": len(code) - len(shipped), "texts": len(others) - len(code)}
     return answer | ({"at_least": True} if holding.truncated else {})
 
 
 def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: bool = True) -> list[Site]:
-    """Return the lines that hold a word in a string that ends with it, or `in_code`."""
-    quotes = (_QUOTED, _QUOTED_IN_PYTHON)
-    quoted, in_python = (re.compile(pattern.format(re.escape(word))) for pattern in quotes)
+    """Return the lines that hold a word in a string that ends with it, in a file of data, or
+    `in_code`. Data alone hold a plain word, `run`, as a part of a path, `pkg.mod:run`, unless all
+    lines with the word are wanted: not `in_code`.
+    """
+    patterns = (_QUOTED, _QUOTED_IN_PYTHON, _IN_DATA)
+    quoted, in_python, in_data = (re.compile(pattern.format(re.escape(word))) for pattern in patterns)
+    is_plain = in_code and not _JOINED.fullmatch(word)
 
     def names(path: str, text: str) -> bool:
+        if language_of(path).kind == "data":
+            match = in_data.search(text)
+            return match is not None and (not is_plain or (match[0][0] in ".:/#" and match[0][1:] == word))
         is_quoted = (in_python if language_of(path).name == "python" else quoted).search(text) is not None
         return is_quoted or (in_code and names_in_code(path, text, word, as_function=False))
 
     return [
         Site(path, number, "", cut(line.text), accessed=False)
         for (path, number), line in lines.items()
-        if language_of(path).kind == "code"
+        if language_of(path).kind in ("code", "data")
         and line.kind != "comment"
+        and not (_COMMENT.match(line.text) and language_of(path).kind == "data")
         and names(path, line.text)
         and not is_prose(path, line.text)
+    ]
+
+
+def _drop_copies(word: str, sites: Sequence[Site]) -> list[Site]:
+    """Keep one of the lines that files of data with almost the same path have in common."""
+    end = word_pattern(word)
+    copies = find_copies(
+        (at, site.file, site.text[: match.end()] if (match := end.search(site.text)) else site.text)
+        for at, site in enumerate(sites)
+        if language_of(site.file).kind == "data"
+    )
+    left_out = {at for others, _ in copies.values() for at in others}
+    return [
+        replace(site, text=site.text + copies[at][1]) if at in copies else site
+        for at, site in enumerate(sites)
+        if at not in left_out
     ]
 
 
@@ -159,9 +190,11 @@ async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tu
     sites = {} if owner else {site.place: site for site in quoted}
     sites |= {site.place: site for site in usage.sites}
     others = [sites[place] for place in sites.keys() - set(usage.imports)]
-    usage = replace(usage, sites=sorted(others, key=lambda site: site.order), textual=True)
+    others = _drop_copies(word, sorted(others, key=lambda site: site.order))
+    usage = replace(usage, sites=others, textual=True)
     usage.truncated = usage.truncated or holding.truncated
-    return usage, await asyncio.to_thread(list_others, word, holding, set(usage.places))
+    listed = {*sites, *usage.places}
+    return usage, await asyncio.to_thread(list_others, word, holding, listed)
 
 
 async def search_text(

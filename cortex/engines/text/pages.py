@@ -13,6 +13,8 @@ from msgspec import structs
 from cortex.engines.chunks.fetch import cut_chunk, fit_chunks
 from cortex.engines.text.matches.every_line import order_every_line, show_every_line
 from cortex.engines.text.matches.highlight import (
+    FRAGMENTS_MAX,
+    MATCHES_MAX,
     Span,
     find_spans,
     leaf_masker,
@@ -133,7 +135,9 @@ class Pages:
         for ordinal, hit, text in zip(ordinals, hits, texts, strict=True):
             spans = mark_matches(text, query.expressions, outcome.marks.get(ordinal, []))
             if time.monotonic() < until:
-                spans += find_spans(text, list(needles.values()), alone=not query.expressions)
+                alone = len(needles) == 1 and not query.expressions  # no other lines would be shown
+                lines = FRAGMENTS_MAX if alone else MATCHES_MAX
+                spans += find_spans(text, list(needles.values()), lines)
             fragment_lists.append(
                 make_fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line))
             )

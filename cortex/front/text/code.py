@@ -41,7 +41,7 @@ _OMITTED = {
     "records": "records of changes",
 }
 #: omissions that other sentences name
-_IN_NOTES = frozenset(("weak", "places", "other words", "inside words"))
+_IN_NOTES = frozenset(("weak", "copies", "places", "other words", "inside words"))
 #: the kinds of results of find_related, in the order of the output
 RELATED = ("similar", "callers", "tests", "documents")
 

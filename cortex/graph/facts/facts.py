@@ -225,7 +225,8 @@ class PassedFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A use of a name.
 
-    `kind` is call, type or value; a value is a name that may be a function and is not called.
+    `kind` is call, type or value; a value is a name that may be a function and is not called. Marks
+    of pytest name fixtures (declared/pytest_marks.py), with 1 as `arguments` of a decorator.
     `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
     `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
     languages with overloads (arguments.py). `types` is the number of written type arguments (C#,

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from cortex.graph.facts.declared.pytest_marks import FIXTURE, NO_FIXTURE
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import (
@@ -27,7 +28,7 @@ from cortex.graph.facts.facts import (
 )
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.calling.calls import ROOT_NAME, Calls
-from cortex.graph.resolution.calling.fixtures import fixture_of
+from cortex.graph.resolution.calling.fixtures import find_fixture, fixture_of
 from cortex.graph.resolution.calling.function_values import FunctionValues
 from cortex.graph.resolution.calling.properties import Properties
 from cortex.graph.resolution.calling.targets import Targets
@@ -63,7 +64,9 @@ class _Resolver:
         self.rules = self.index.rules
         self.stages = Stages(self.index)
         # Read before the local bindings, which are unpacked with them.
-        self._references = self.index.references
+        references = self.index.references
+        self._marks = [use for use in references if use.kind in (FIXTURE, NO_FIXTURE)]
+        self._references = [use for use in references if use.kind not in (FIXTURE, NO_FIXTURE)]
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
         self.unresolved: dict[str, list[int]] = {}
@@ -164,15 +167,37 @@ class _Resolver:
                         )
 
     def _fixture_edges(self) -> Iterator[Edge]:
-        """Yield the calls of fixtures that pytest makes for a test's parameters."""
+        """Yield the calls of fixtures that pytest makes for a test's parameters and marks."""
+        if not self.rules.fixtures:
+            return
+        without = set[tuple[int, str]]()
+        for mark in self._marks:
+            scope = self._marked(mark)
+            if mark.kind == NO_FIXTURE:
+                without.add((scope, mark.chain))
+            elif (ref := find_fixture(self.project, mark.chain, self.path, scope)) is not None:
+                yield self._fixture_edge(scope, ref, (mark.line, mark.column))
         for at, definition in enumerate(self.facts.definitions):
             if takes_fixtures(self.rules, definition):
                 for parameter in definition.parameters:
-                    if (ref := fixture_of(self.project, parameter.name, self.path, at)) is not None:
-                        near = "exact" if ref[0] == self.path else "import"
-                        yield self._edges.edge_to(
-                            at, self.project.id_of(ref), "calls", (definition.line, definition.column), near
-                        )
+                    ref = fixture_of(self.project, parameter.name, self.path, at)
+                    if ref is not None and (at, parameter.name) not in without:
+                        yield self._fixture_edge(at, ref, (definition.line, definition.column))
+
+    def _fixture_edge(self, scope: int, ref: Ref, place: tuple[int, int]) -> Edge:
+        near = "exact" if ref[0] == self.path else "import"
+        return self._edges.edge_to(scope, self.project.id_of(ref), "calls", place, near)
+
+    def _marked(self, mark: Reference) -> int:
+        """Return the definition that a mark is for: below a decorator, or around another mark."""
+        if mark.arguments < 1:
+            return mark.scope
+        below = (
+            at
+            for at, definition in enumerate(self.facts.definitions)
+            if definition.parent == mark.scope and definition.end > mark.at
+        )
+        return min(below, key=lambda at: self.facts.definitions[at].begin, default=mark.scope)
 
     def _reference_edges(self) -> Iterator[Edge]:
         """Yield the edges of all references: one answer for equal ones in a scope.

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from cortex.graph.facts.declared.pytest_marks import MARKS, fixtures_of_mark
 from cortex.graph.facts.declared.types import names_in
 from cortex.graph.facts.expressions.arguments import CallArguments, read_arguments
 from cortex.graph.facts.expressions.chains import (
@@ -128,6 +129,10 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
+    if sweep.rules.fixtures and (mark := chain.rpartition(".")[2]) in MARKS:
+        is_decorator = node.parent is not None and node.parent.type == "decorator"
+        for use, name, place in fixtures_of_mark(node, mark):
+            sweep.add_reference(use, name, place, CallArguments(int(is_decorator)))
     blocks = int(bool(sweep.with_blocks) and node.byte_range in sweep.with_blocks)
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads, blocks=blocks)
     if syntax.setters and arguments.arguments < 0 and "." in chain and is_assigned(node):

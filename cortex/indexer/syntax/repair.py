@@ -115,6 +115,12 @@ _KINDS |= {
 }
 _KINDS |= {"mod": "module", "module": "module", "namespace": "module"}
 _CONTAINERS = frozenset(("class", "struct", "interface", "enum", "trait", "module"))
+#: an attribute of JSX whose name is a word of JavaScript, `<label for="x" class={y}>`, which its
+#: grammar refuses (tree-sitter-javascript 0.25); in capitals it is any name
+_RESERVED_ATTRIBUTE = re.compile(
+    r"(?:(?<=\s)|(?<=^)|(?<=[\w-]:))(?:case|class|default|do|else|export|for|function|if|import|in|new|return|switch|this|"
+    r"throw|try|typeof|var|void|while|with)(?==[\"'{])"
+)
 _QUIET = ("comment", "string", "heredoc", "template")
 _STRINGS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)'|//.*")
 
@@ -159,6 +165,9 @@ def repair(source: Source, language: Language, tree: Tree, parse: Parse, named: 
     trial = _Trial(source, parse)
     if language.name == "csharp":
         source, tree = trial.improve(source, tree, blank_conditionals(source.lines, csharp=True))
+    if language.name == "javascript":
+        lines = [_RESERVED_ATTRIBUTE.sub(lambda match: match[0].upper(), line) for line in source.lines]
+        source, tree = trial.improve(source, tree, lines)
     lines, unread = _blank_constructs(source, language.name)
     mended, tree = trial.improve(source, tree, lines)
     if mended is source:

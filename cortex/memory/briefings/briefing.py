@@ -5,17 +5,18 @@ Being in a briefing does not count as use, so a note does not rise by it, and so
 section are reserved for notes that no briefing held yet.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
 from cortex.memory.answers import is_instruction, visible_text
-from cortex.memory.briefings.disputed_notes import ROUTINE, Changes, changes_among
+from cortex.memory.briefings.disputed_notes import ROUTINE, Changes, changes_among, form_of
 from cortex.memory.briefings.origins import briefable, with_origin
 from cortex.memory.find.catalog import Selection
-from cortex.memory.find.newer.changes import KINDS
+from cortex.memory.find.newer.changes import KINDS, TELLING, may_follow
+from cortex.memory.find.newer.newer_notes import outdated_anyway
 from cortex.memory.find.recall import Memory
 from cortex.memory.note import Edge, Note
 from cortex.memory.times import format_moment
@@ -128,11 +129,15 @@ def brief(
     head = [f"# {agent}"] if compact else []
     sections = list(_sections(choice, agent_note, pairs, recent))
     notes = _load(memory, [number for _, numbers in sections for number in numbers], selection.project)
-    later = _later(memory, notes, mask, selection.project)
-    changes = changes_among(notes | later, notes.keys(), pairs, memory.replacements.likelihood)
+    followers = _followers(memory, notes, mask)
+    numbers = {number for newer in followers.values() for number in newer} - notes.keys()
+    later = _load(memory, sorted(numbers), selection.project)
+    stated = notes | {number: note for number, note in later.items() if note.kind in KINDS}
+    changes = changes_among(stated, notes.keys(), pairs, memory.replacements.likelihood)
+    doubted = _doubted(memory, notes | later, followers, changes, selection.elsewhere[1])
     heirs = {older.number: newer for newer, older in changes.was.items() if newer not in notes}
     sections = [(title, [heirs.get(number, number) for number in numbers]) for title, numbers in sections]
-    return _render(head, choice, sections, changes, tokens * TOKEN_BYTES, compact=compact)
+    return _render(head, choice, sections, (changes, doubted), tokens * TOKEN_BYTES, compact=compact)
 
 
 def _sections(
@@ -167,16 +172,37 @@ def _load(memory: Memory, numbers: Sequence[int], project: str) -> dict[int, Not
     return {note.number: with_origin(note, project) for note in loaded if not is_instruction(note)}
 
 
-def _later(memory: Memory, notes: Mapping[int, Note], mask: Array, project: str) -> dict[int, Note]:
-    """The notes most like the given ones that can outdate them, and those that the replacement
-    model read as newer, by number.
+def _followers(memory: Memory, notes: Mapping[int, Note], mask: Array) -> dict[int, list[int]]:
+    """{number of a given note that others can outdate: numbers of the notes most like it, and of
+    those that the replacement model read as newer}.
     """
-    stated = [number for number, note in notes.items() if note.kind in KINDS]
-    near = {other for number in stated for other, _ in memory.vectors.near(number, mask, LATER)}
-    read = (newer for number in stated for newer in memory.replacements.newer_than(number)[:LATER])
-    near.update(newer for newer in read if mask[newer])
-    later = _load(memory, sorted(near - notes.keys()), project)
-    return {number: note for number, note in later.items() if note.kind in KINDS}
+    followers: dict[int, list[int]] = {}
+    for number in (number for number, note in notes.items() if note.kind in KINDS):
+        near = [other for other, _ in memory.vectors.near(number, mask, LATER)]
+        read = [newer for newer in memory.replacements.newer_than(number)[:LATER] if mask[newer]]
+        followers[number] = list(dict.fromkeys((*near, *read)))
+    return followers
+
+
+def _doubted(
+    memory: Memory,
+    notes: Mapping[int, Note],
+    followers: Mapping[int, Sequence[int]],
+    changes: Changes,
+    branches: Collection[str],
+) -> dict[int, Note]:
+    """{number of a note: the newer one, of which a recall says that it may outdate it}."""
+    settled = changes.outdated.union(*changes.disputes, [note.number for note in changes.was.values()])
+    numbers = list(notes)
+    pairs = [
+        (numbers.index(old), numbers.index(new))
+        for old, candidates in followers.items()
+        for new in candidates
+        if old in notes and new in notes and not {old, new} & settled
+        if form_of(notes[old]) != form_of(notes[new])
+        if notes[new].kind in TELLING and may_follow(notes[new], notes[old], branches)
+    ]
+    return outdated_anyway(memory, list(notes.values()), pairs)
 
 
 def _agent_note(memory: Memory, choice: _Choice, agent: str) -> Note | None:
@@ -252,11 +278,12 @@ def _render(
     head: Sequence[str],
     choice: _Choice,
     sections: Sequence[Section],
-    changes: Changes,
+    marks: tuple[Changes, Mapping[int, Note]],
     chars: int,
     *,
     compact: bool,
 ) -> Briefing:
+    changes, doubted = marks
     lines, numbers, notes = list(head), list[int](), changes.notes
     remaining = Budget(chars - sum(len(line) + 1 for line in lines))
     disputes = [pair for pair in changes.disputes if changes.outdated.isdisjoint(pair)]
@@ -267,7 +294,7 @@ def _render(
             section_lines = _disputes(disputes, notes)
         else:
             shown = [number for number in section if number not in hidden]
-            section_lines = _lines(shown, notes, changes.was, compact=compact)
+            section_lines = _lines(shown, notes, (changes.was, doubted), compact=compact)
         later = (number for _, numbers_later in sections[at + 1 :] for number in numbers_later)
         is_last = not any(number in notes and number not in hidden for number in later)
         most = remaining.left if is_last else max(int(chars * SECTION_SHARE), remaining.left // 2)
@@ -286,12 +313,22 @@ def _render(
 
 
 def _lines(
-    numbers: Sequence[int], notes: Mapping[int, Note], was: Mapping[int, Note], *, compact: bool
+    numbers: Sequence[int],
+    notes: Mapping[int, Note],
+    marks: tuple[Mapping[int, Note], Mapping[int, Note]],
+    *,
+    compact: bool,
 ) -> Iterator[tuple[str, list[int]]]:
+    """Yield (line, its note) with a mark of the older note that it replaced, or of the newer one
+    that may outdate it.
+    """
+    was, doubted = marks
     for number in numbers:
         if number in notes:
-            older = was.get(number)
-            remark = f" (was: {_title(older)[:WAS_CHARS]})" if older else ""
+            remark = f" (was: {_title(was[number])[:WAS_CHARS]})" if number in was else ""
+            if newer := doubted.get(number):
+                day = format_moment(newer.happened_at)[:10]
+                remark += f" (may be outdated: {_title(newer)[:WAS_CHARS]}, {day})"
             yield _line(notes[number], compact=compact) + remark, [number]
 
 

@@ -62,7 +62,7 @@ def changes_among(
         for older in stated[:at]:
             pair = older.number, newer.number
             if older.kind not in KINDS or not {*pair} & listed:
-                if older.kind in ROUTINE and _form(older) == _form(newer):
+                if older.kind in ROUTINE and form_of(older) == form_of(newer):
                     changes.outdated.add(older.number)
                 continue
             relation = _relation(newer, older, likelihood)
@@ -101,7 +101,7 @@ def _relation(newer: Note, older: Note, likelihood: Callable[[Note, Note], float
     """
     if replaces(newer, older):
         return "outdates"
-    read = likelihood(older, newer) if _form(newer) != _form(older) else 0.0
+    read = likelihood(older, newer) if form_of(newer) != form_of(older) else 0.0
     if read >= REPLACES:
         return "outdates" if read >= SURELY_REPLACES else "disputes"
     words, old = set(question_words(newer.title)), set(question_words(older.title))
@@ -115,5 +115,6 @@ def _age(note: Note) -> tuple[int, int]:
     return note.happened_at, note.number
 
 
-def _form(note: Note) -> str:
+def form_of(note: Note) -> str:
+    """The title without its numbers: notes of a series have the same."""
     return _DIGITS.sub("#", note.title)

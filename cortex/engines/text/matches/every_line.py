@@ -18,6 +18,7 @@ from cortex.engines.text.matches.lines import (
     LineOrder,
     built_lines,
     drop_alike,
+    drop_copies,
     drop_crowds,
     drop_partial,
     group_lines,
@@ -66,6 +67,8 @@ def order_every_line(
     order = drop_partial(order, missing, PART_SHOWN if several else 0)
     if not request.alike:
         return EveryLine(order, len(order.places), len(order.places))
+    if not request.filters.paths:
+        order = drop_copies(body, marked, order)
     level_of = levels.tolist()
     loose = [at for at in order.places if level_of[at] == LOOSE]
     literal = _without(order.places, loose)
@@ -101,10 +104,11 @@ def show_every_line(
     room = request.max_bytes - sum(_line_sizes(body, marked, order.places[begin:end]))
     places = _number_rest(body, marked, order.places[end:named], room * request.alike)
     left = max(named - end, 0) - sum(len(numbers) for _, numbers in places)
-    omitted = {"places": left, "other words": count - named, "a part": order.parts}
+    copies = sum(len(others) for others, _ in order.copies.values())
+    omitted = {"copies": copies, "places": left, "other words": count - named, "a part": order.parts}
     return structs.replace(
         with_groups(base, groups),
-        total_found=count,
+        total_found=count + copies,
         truncated=base.truncated or left > 0,
         omitted={why: number for why, number in omitted.items() if number > 0},
         places=places,

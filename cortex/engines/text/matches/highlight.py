@@ -5,6 +5,7 @@ no HTML.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,8 +19,8 @@ from cortex.terms.records import covers
 FRAGMENTS_MAX = 3
 #: characters of a fragment; a longer line (minified code) is cut around its first match
 FRAGMENT_CHARACTERS = 400
-#: matches found in one chunk; more do not change the choice of lines
-_MATCHES_MAX = 40
+#: matches found in one chunk for an excerpt; more do not change the choice of lines
+MATCHES_MAX = 40
 #: characters searched on either side for the ends of a word
 _WORD_MAX = 200
 #: characters of a joined form; the expression has a star for each
@@ -120,38 +121,40 @@ def _whole_words(text: str) -> list[str]:
     return [word.replace(tokens.UNDERSCORE, "_") for word in tokens.whole_words(text)]
 
 
-def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> list[list[Span]]:
-    """For each leaf the spans of `text` that its needles mark.
-
-    For a single leaf without other marks (`alone`), the search ends after the first lines with a
-    match: no others would be shown.
+def find_spans(
+    text: str, leaves: list[list[Needle]], lines: int = FRAGMENTS_MAX, most: int = MATCHES_MAX
+) -> list[list[Span]]:
+    """For each leaf the spans of `text` that its needles mark, for the first `most` matches on the
+    first `lines` lines with one.
     """
     lower = tokens.lowered(text)
-    lines = FRAGMENTS_MAX if alone and len(leaves) == 1 else _MATCHES_MAX
-    return [_spans_of(needles, text, lower, lines) for needles in leaves]
+    return [_spans_of(needles, text, lower, lines, most) for needles in leaves]
 
 
-def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[Span]:
+def _spans_of(needles: list[Needle], text: str, lower: str, lines: int, most: int) -> list[Span]:
     out: list[Span] = []
     for needle in needles:
         if not (needle.spare and out):
-            out.extend(_needle_spans(needle, text, lower, lines))
+            out.extend(_needle_spans(needle, text, lower, lines, most))
     return _outermost(out)
 
 
-def _needle_spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
+def _needle_spans(needle: Needle, text: str, lower: str, lines: int, most: int) -> list[Span]:
     if needle.group:
-        return _find_group(needle, text, lower)
+        return _find_group(needle, text, lower, most)
     if needle.source is not None:
-        return _on_lines(text, lines, _match_spans(needle, needle.source, text, lower))
-    return _find_few_terms(needle.terms, text, lower) or _on_lines(text, lines, _term_words(needle, text))
+        matches = islice(needle.source.finditer(lower), most)
+        checked = (check_match(needle, text, *match.span()) for match in matches)
+        return _on_lines(text, lines, filter(None, checked))
+    words = islice(_term_words(needle, text), most)
+    return _find_few_terms(needle.terms, text, lower, most) or _on_lines(text, lines, words)
 
 
 def _on_lines(text: str, lines: int, matches: Iterable[list[Span]]) -> list[Span]:
-    """The spans of the first matches, none of them empty, on at most `lines` lines."""
+    """The spans of the matches, none of them empty, on at most `lines` lines."""
     out: list[Span] = []
     line_end = -1
-    for spans in islice(matches, _MATCHES_MAX):
+    for spans in matches:
         if spans[0][0] > line_end:
             if not lines:
                 break
@@ -160,12 +163,6 @@ def _on_lines(text: str, lines: int, matches: Iterable[list[Span]]) -> list[Span
             line_end = len(text) if line_end < 0 else line_end
         out.extend(spans)
     return out
-
-
-def _match_spans(needle: Needle, source: re.Pattern[str], text: str, lower: str) -> Iterator[list[Span]]:
-    for match in islice(source.finditer(lower), _MATCHES_MAX):
-        if spans := check_match(needle, text, *match.span()):
-            yield spans
 
 
 def check_match(needle: Needle, text: str, start: int, end: int) -> list[Span]:
@@ -212,12 +209,12 @@ def _word_around(text: str, at: int) -> Span:
     return begin, match.end() if match else at
 
 
-def _find_few_terms(terms: frozenset[str], text: str, lower: str) -> list[Span]:
+def _find_few_terms(terms: frozenset[str], text: str, lower: str, most: int) -> list[Span]:
     """The spans of the terms in the text, in order; none when there are too many terms."""
     out: list[Span] = []
     for term in terms if len(terms) <= _TERMS_SOUGHT else ():
         at = lower.find(term)
-        while at >= 0 and len(out) < _MATCHES_MAX:
+        while at >= 0 and len(out) < most:
             end = at + len(term)
             if _is_edge(text, at) and _is_edge(text, end):
                 out.append((at, end))
@@ -248,7 +245,7 @@ def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:
     return tuple((a, b) for a, b in tokens.parts_of(word) if word[a:b].lower() in terms)
 
 
-def _find_group(needle: Needle, text: str, lower: str) -> list[Span]:
+def _find_group(needle: Needle, text: str, lower: str, most: int) -> list[Span]:
     """Spans of the words of `group` together, in any order, with at most `slop` others."""
     wanted = set(needle.group)
     spans = [
@@ -258,8 +255,9 @@ def _find_group(needle: Needle, text: str, lower: str) -> list[Span]:
     ]
     places = [at for at, (a, b) in enumerate(spans) if lower[a:b] in wanted]
     out: list[Span] = []
-    for at in places[:_MATCHES_MAX]:
-        window = [other for other in places if at <= other < at + len(needle.group) + needle.slop]
+    for at in places[:most]:
+        last = bisect_left(places, at + len(needle.group) + needle.slop)
+        window = places[bisect_left(places, at) : last]
         if {lower[slice(*spans[other])] for other in window} == wanted:
             out.extend(spans[other] for other in window)
     return out

@@ -14,7 +14,7 @@ import numpy as np
 
 from cortex.engines.chunks.source import code_points
 from cortex.engines.text.matches.highlight import Needle, check_match, find_spans, line_numbers
-from cortex.engines.text.matches.scan import MARKS_MAX, mark_matches
+from cortex.engines.text.matches.scan import LINE_MARKS_MAX, mark_matches
 from cortex.engines.text.matches.verify import Expression, Span, all_matches
 from cortex.system.arrays import Array
 from cortex.terms import tokens
@@ -119,12 +119,12 @@ def mark_texts(
 def _mark_text(
     text: str, expressions: Sequence[Expression], needles: list[list[Needle]], known_spans: list[Span]
 ) -> list[list[Span]]:
-    marks = mark_matches(text, expressions, known_spans)
+    marks = mark_matches(text, expressions, known_spans, LINE_MARKS_MAX)
     over = marks[len(expressions) :]  # matches that cross the end of a chunk, of any expression
     marks = [
         [*leaf_marks, *(span for extra in over for span in extra)] for leaf_marks in marks[: len(expressions)]
     ]
-    return marks + find_spans(text, needles, alone=False)
+    return marks + find_spans(text, needles, lines=LINE_MARKS_MAX, most=LINE_MARKS_MAX)
 
 
 def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> list[Array]:
@@ -137,7 +137,7 @@ def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> lis
     shift = np.arange(len(raws)) * (len(BORDER) - 1)
     out: list[Array] = []
     for expression in expressions:
-        spans: Array = all_matches(expression, data, ends, MARKS_MAX)
+        spans: Array = all_matches(expression, data, ends, LINE_MARKS_MAX)
         rows = np.searchsorted(ends, spans[:, 0], side="right")
         out.append(before[spans] + shift[rows, None])
     return out

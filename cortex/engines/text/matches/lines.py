@@ -22,6 +22,7 @@ from cortex.system.arrays import Array
 from cortex.terms.budget import Budget
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_built, is_unshipped
+from cortex.terms.text.copies import find_copies
 from ipc.messages import ExactHits, Hit
 
 #: chunks whose lines are counted. For a query with more, the lines of so many of the best are
@@ -86,6 +87,8 @@ class LineOrder:
     like: Mapping[int, Sequence[int]] = field(default_factory=dict)
     crowd: Mapping[int, int] = field(default_factory=dict)
     parts: int = 0
+    #: line → the lines of files like its own that are left out, and the note on them
+    copies: Mapping[int, tuple[Sequence[int], str]] = field(default_factory=dict)
 
     def omitted(self, which: slice) -> dict[str, int]:
         """Reason → number of lines left out next to those of a page."""
@@ -171,6 +174,21 @@ def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     return replace(order, places=[at for at in order.places if at not in left_out], like=like)
 
 
+def drop_copies(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
+    """Keep one of the lines that data files with almost the same path have in common, up to the end
+    of the match.
+    """
+    kinds, chunks = order.kinds.tolist(), marked.chunks.tolist()
+    paths = [hit.path if language_of(hit.path).kind != "code" else "" for hit in body.hits]
+    places = [at for at in order.places if paths[chunks[at]]]
+    texts = [body.text[marked.begins[at] : marked.ends[at]].strip() for at in places]
+    copies = find_copies(
+        (at, paths[chunks[at]], (kinds[at], text)) for at, text in zip(places, texts, strict=True)
+    )
+    left_out = {at for others, _ in copies.values() for at in others}
+    return replace(order, places=[at for at in order.places if at not in left_out], copies=copies)
+
+
 def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     """Keep only the first lines of a test, a data file or a document with many."""
     may_have_crowds = [
@@ -239,6 +257,7 @@ def _describe_omitted(body: Body, marked: Marked, order: LineOrder, at: int) -> 
     places, without copies in built files.
     """
     note = CROWDED.format(order.crowd[at]) if at in order.crowd else ""
+    note = order.copies[at][1] + note if at in order.copies else note
     if at not in order.like:
         return note
     folder = body.hits[marked.chunks[at]].path.rpartition("/")[0]

@@ -43,8 +43,8 @@ from cortex.system.arrays import Array
 SCAN_S = 1.5
 #: approximate bytes of a text; scanning a byte of texts takes as long as one of words
 TEXT_BYTES = 1000
-#: matches marked in a chunk
-MARKS_MAX = 40
+#: matches marked in a chunk: for the lines of an excerpt, and for a list of all its lines
+MARKS_MAX, LINE_MARKS_MAX = 40, 2000
 _PIECE = re.compile(r"-p(\d+)$")
 
 
@@ -282,7 +282,7 @@ def _scan_file(
     ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
     spans: list[tuple[int, Span]] = []
     data = body.joined or b""
-    for match in islice(expression.compiled.finditer(data), len(ordinals) * MARKS_MAX):
+    for match in islice(expression.compiled.finditer(data), len(ordinals) * LINE_MARKS_MAX):
         place = min(bisect_right(ends, match.start()), len(ordinals) - 1)
         spans.append((place, match.span()))
     values = edge_scores(
@@ -292,19 +292,21 @@ def _scan_file(
         row = ordinals[place]
         if mask[row]:
             scores.setdefault(row, value)
-            if len(marks.setdefault(row, [])) < MARKS_MAX:
+            if len(marks.setdefault(row, [])) < LINE_MARKS_MAX:
                 marks[row].append((begin - begins[place], min(end, ends[place]) - begins[place]))
 
 
-def mark_matches(text: str, expressions: Iterable[Expression], known_spans: list[Span]) -> list[list[Span]]:
-    """For each expression the spans of its matches in `text`; `known_spans` are spans in its
-    bytes.
+def mark_matches(
+    text: str, expressions: Iterable[Expression], known_spans: list[Span], most: int = MARKS_MAX
+) -> list[list[Span]]:
+    """For each expression the spans of its first `most` matches in `text`; `known_spans` are spans
+    in its bytes.
     """
     out = []
     for expression in expressions:
         if not expression.excluded:
             matches = expression.compiled.finditer(text)
-            out.append([span for match in islice(matches, MARKS_MAX) if (span := match.span())[0] < span[1]])
+            out.append([span for match in islice(matches, most) if (span := match.span())[0] < span[1]])
     if known_spans:
         raw = text.encode()
         out.append(

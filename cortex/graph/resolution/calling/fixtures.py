@@ -20,12 +20,15 @@ def fixture_of(project: Project, name: str, path: str, scope: int) -> Ref | None
         return None
     if all(parameter.name != name for parameter in definition.parameters):
         return None
+    return find_fixture(project, name, path, scope)
+
+
+def find_fixture(project: Project, name: str, path: str, scope: int) -> Ref | None:
+    """Return the fixture that the definition `scope` of a file, -1 for the file, gets by a name."""
     test = (path, scope)
     visited = set[tuple[str, str]]()
-    if (
-        definition.scope
-        and (ref := _defined_fixture(project, name, path, definition.scope, test)) is not None
-    ):
+    outer = project.definition(test).scope if scope >= 0 else ""
+    if outer and (ref := _defined_fixture(project, name, path, outer, test)) is not None:
         return ref
     for file in (path, *_conftests(project, path)):
         if (ref := _fixture_in(project, name, file, test, visited)) is not None:

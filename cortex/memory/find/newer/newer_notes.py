@@ -208,6 +208,21 @@ def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str 
     return features
 
 
+def outdated_anyway(memory: Indexes, notes: Sequence[Note], pairs: Pairs) -> dict[int, Note]:
+    """{number of an older note: the newer one that outdates it whatever a question is}; `pairs`:
+    indices of an older and a newer note.
+    """
+    if not pairs:
+        return {}
+    read = [memory.replacements.likelihood(notes[old], notes[new]) for old, new in pairs]
+    features = measure(memory, notes, pairs) | {"read": log_odds(np.array(read))}
+    values = likely({name: features[name] for name in STORED})
+    newer = _by_older(
+        list(itertools.compress(pairs, values >= OUTDATED_ANYWAY)), values[values >= OUTDATED_ANYWAY]
+    )
+    return {notes[old].number: notes[max(likeliest)[1]] for old, likeliest in newer.items()}
+
+
 class NewerNotes:
     """The rows of an answer with newer notes beside those that they may outdate: `notes`, and
     `outdated`: {number of a newer note: numbers of the older ones}; `replaced`: pairs of indices in
