@@ -6,6 +6,7 @@ BadRequest. Questions to the graph worker are its messages themselves (`structur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
@@ -14,7 +15,6 @@ from cortex.query.check import check_query
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES, first_fitting
-from cortex.terms.text.commit_subjects import subject_of
 from cortex.terms.text.spelling import FileLines, read_file_lines
 from ipc.messages import Detail, ExactSearch, Filters, MatchType
 
@@ -39,6 +39,12 @@ TOKENS = 20_000
 LINES_MAX = 10_000
 #: letters of a file's path or a chunk's id
 NAME_CHARS_MAX = 4096
+#: what precedes the subject of a commit: `fix(editor): `, `feat!: `, `Fix `; documents and tests
+#: are wanted where it names them
+_SUBJECT = re.compile(
+    r"\s*(?:(?i:fix|feat|feature|bug|chore|refactor|perf|style|revert)(?:\((?P<scope>[^()\n]{1,60})\))?!?:\s+"
+    r"|Fix(?:es)?\s+(?=\S+\s+\S))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +169,13 @@ def budget(max_tokens: int | None, usual: int = TOKENS) -> int:
 def count_fitting(sizes: Sequence[int], max_bytes: int) -> int:
     """Return how many leading results fit `max_bytes`; at least one, if there is any."""
     return len(first_fitting(sizes, int, max_bytes, least=1))
+
+
+def subject_of(question: str) -> str:
+    """Return a question without the mark of a commit's kind, which would match names: "fix" those
+    of `FixedSegment`. Its scope stays.
+    """
+    match = _SUBJECT.match(question)
+    return (
+        question if match is None else f"{match['scope'] or ''} {question[match.end() :]}".strip() or question
+    )

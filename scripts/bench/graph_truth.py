@@ -66,6 +66,7 @@ from truth_sites import (
     sites_of,
 )
 
+from cortex.graph.facts.tables import FileIndex
 from cortex.graph.languages.table import LANGUAGES as GRAPH_LANGUAGES
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -224,6 +225,11 @@ def load(root: Path, files: Sequence[File]) -> Project:
     return project
 
 
+def indexes(project: Project) -> Iterator[tuple[str, FileIndex]]:
+    """Yield the files of a project, each unpacked as its turn comes."""
+    return ((path, project.index(path)) for path in project.packed)
+
+
 def ask(
     name: str, root: Path, sampled: Sequence[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
@@ -251,7 +257,7 @@ class Truth:
         #: places of the names of definitions
         self.names: set[Site] = {
             (path, definition.line, definition.column)
-            for path, index in project.files.items()
+            for path, index in indexes(project)
             for definition in index.facts.definitions
         }
         self.functions: dict[str, set[Place]] = {}
@@ -295,7 +301,7 @@ class Truth:
         """Find the bodies of signatures and prototypes, and members of C++ by their types'
         names.
         """
-        for path, index in self.project.files.items():
+        for path, index in indexes(self.project):
             full_definitions = {
                 definition.qualified: definition
                 for definition in index.facts.definitions
@@ -323,12 +329,12 @@ class Truth:
 
     def _read_impls(self) -> None:
         traits: dict[tuple[str, str], set[Place]] = {}
-        for path, index in self.project.files.items():
+        for path, index in indexes(self.project):
             for definition in index.facts.definitions:
                 outer = index.facts.definitions[definition.parent] if definition.parent >= 0 else None
                 if outer is not None and outer.kind == "trait" and index.facts.language == "rust":
                     traits.setdefault((outer.name, definition.name), set()).add((path, definition.line))
-        for path, index in self.project.files.items():
+        for path, index in indexes(self.project):
             for extension in index.facts.extensions:
                 name = extension.base.chain.rpartition(".")[2]
                 for definition in index.facts.definitions:
@@ -449,7 +455,7 @@ def answer_lines(truth: Truth) -> list[str]:
 def types_of_constructors(project: Project) -> dict[Place, Place]:
     """Return the place of a constructor → the place of its type."""
     places = {}
-    for path, index in project.files.items():
+    for path, index in indexes(project):
         definitions = index.facts.definitions
         for definition in definitions:
             type_name = definition.scope.rpartition(".")[2]
@@ -481,11 +487,11 @@ def our_answers(project: Project) -> Answers:
     evaluator = Evaluator(project)
     places = {
         project.id_of((path, at)): (path, definition.line)
-        for path, index in project.files.items()
+        for path, index in indexes(project)
         for at, definition in enumerate(index.facts.definitions)
     }
     answers = Answers()
-    for path in project.files:
+    for path in project.packed:
         for edge in sorted(edges_of(project, evaluator, path), key=lambda edge: edge.type != "references"):
             if edge.type in _COUNTED:
                 targets = [edge.target] if edge.target else edge.candidates

@@ -461,7 +461,7 @@ def test_a_macro_beside_a_prototype_loses_nothing_of_its_header(header, prototyp
     files = {header: text, f"main.{'c' if header == 'mark.h' else 'cpp'}": user}
     project = project_of(files)
     assert {"FAIL", "disk_t", "disk", "fail"} <= {
-        definition.name for definition in project.files[header].facts.definitions
+        definition.name for definition in project.index(header).facts.definitions
     }
     evaluator = Evaluator(project)
     calls = {

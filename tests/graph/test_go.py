@@ -223,7 +223,7 @@ def test_a_test_package_hides_no_names_of_its_folder():
 
 def test_variables_of_a_package_are_definitions_as_constants_are():
     text = "package tls\n\nvar Version = 1\n\nvar (\n\tSuites = 2\n\tleast, most = 1, 2\n\t_ = 3\n)\n\nvar _ Saver = (*Disk)(nil)\nvar held, _ = pair()\n\nfunc f() { var local = 1 }\n"
-    definitions = project_of({"tls/cipher.go": text}).files["tls/cipher.go"].facts.definitions
+    definitions = project_of({"tls/cipher.go": text}).index("tls/cipher.go").facts.definitions
     assert {definition.name for definition in definitions} == {
         "Version",
         "Suites",

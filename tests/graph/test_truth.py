@@ -37,7 +37,7 @@ def edge_lines(project):
     evaluator = Evaluator(project)
     structural = structural_edges(project, evaluator)
     lines = set()
-    for path in project.files:
+    for path in project.packed:
         for edge in (*edges_of(project, evaluator, path), *structural.get(path, ())):
             if edge.type in COMPARED:
                 target = edge.target or " | ".join(edge.candidates)

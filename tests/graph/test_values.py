@@ -158,7 +158,7 @@ def references(files):
     evaluator = Evaluator(project)
     return {
         (edge.source, edge.target, edge.location.line)
-        for path in project.files
+        for path in project.packed
         for edge in edges_of(project, evaluator, path)
         if edge.type == "references"
     }

@@ -131,6 +131,12 @@ SPACE = "namespace "
 USING = "using "
 #: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
 ANY_NAME = "[]"
+#: begins a link for a whole module, such as `require("./x")`: its path follows, encoded by HIDDEN
+MODULE = "@"
+#: characters that would end a link, and their replacements in a module's path
+BETWEEN = "\x01"
+HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
+UNHIDDEN = {value: key for key, value in HIDDEN.items()}
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -347,3 +353,13 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     fragments: tuple[Fragment, ...] = ()
     members: tuple[Member, ...] = ()
     texts: dict[str, str] = {}
+
+
+def module_link(module: str) -> str:
+    """Return a whole module as one link of a chain."""
+    return MODULE + module.translate(HIDDEN)
+
+
+def module_of(link: str) -> str:
+    """Return the module of a link; "" for other links."""
+    return link[1:].translate(UNHIDDEN) if link.startswith(MODULE) else ""

@@ -14,6 +14,7 @@ import msgspec
 
 from cortex.graph.facts.facts import (
     ACCESSOR,
+    BETWEEN,
     CONSTRUCTOR,
     EXPORTED,
     HOLDER,
@@ -25,7 +26,6 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.grammars import Rules
-from cortex.graph.facts.links import BETWEEN
 from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
 from cortex.system import zstd
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS

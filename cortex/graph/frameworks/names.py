@@ -33,7 +33,7 @@ class Routers:
         if not chain or chain.startswith("?"):
             return ""
         if chain.startswith("/"):  # a file of routes
-            return f"{self._project.module_id(chain[1:])}:app" if chain[1:] in self._project.files else ""
+            return f"{self._project.module_id(chain[1:])}:app" if chain[1:] in self._project.packed else ""
         if chain.startswith("'"):
             module, _, rest = chain[1:].rpartition("'")
             return self._in_module(self._project.find_module(module, path), rest.lstrip("."), 0)
@@ -88,14 +88,14 @@ class Routers:
     def _in_module(self, key: str, chain: str, hops: int) -> str:
         if not key or hops > _HOPS_MAX:
             return ""
-        for path in self._project.paths_of(key) or ((key,) if key in self._project.files else ()):
+        for path in self._project.paths_of(key) or ((key,) if key in self._project.packed else ()):
             if router_id := self._in_file(path, chain) or self._by_name(path, chain, -1, hops + 1):
                 return router_id
         return ""
 
     def _in_file(self, path: str, chain: str) -> str:
         """Return the id of a router of a file by the name under which others import it."""
-        if path not in self._project.files:
+        if path not in self._project.packed:
             return ""
         facts = self._project.index(path).facts
         if not facts.fragments:
@@ -201,7 +201,7 @@ class Texts(Routers):
         return ""
 
     def _in_file(self, path: str, chain: str) -> str:
-        if path not in self._project.files:
+        if path not in self._project.packed:
             return ""
         facts = self._project.index(path).facts
         base, dot, rest = chain.partition(".")
@@ -236,7 +236,7 @@ class Injected(Routers):
                         yield self._project.id_of(value.ref), "import"
 
     def _in_file(self, path: str, chain: str) -> str:
-        fragments = self._project.index(path).facts.fragments if path in self._project.files else ()
+        fragments = self._project.index(path).facts.fragments if path in self._project.packed else ()
         is_alias = any(entry.kind == "injects" and entry.router == f"={chain}" for entry in fragments)
         return f"{path}={chain}" if is_alias else ""
 

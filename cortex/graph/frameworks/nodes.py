@@ -140,7 +140,7 @@ class _Nodes:
         """Return the file of an id, and the rest of it; "" for an unknown file."""
         stem, _, rest = name.rpartition(":")
         path = next(iter(self._project.stems.get(stem, ())), stem)
-        return (path, rest) if path in self._project.files else ("", rest)
+        return (path, rest) if path in self._project.packed else ("", rest)
 
     def _called(self, fragment: Fragment) -> str:
         """Return the id of the function of the project that a call means, if it sends requests."""
@@ -168,7 +168,7 @@ class _Nodes:
         if "computed" in flags:
             template = template.partition(OPEN_END)[2] or "?"
         if flags.pop("place", False):
-            path = path_of(self._path, self._project.files)
+            path = path_of(self._path, self._project.packed)
             if path is None:
                 return
             template = path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import COMPANION, TYPE_ONLY
 from cortex.graph.resolution.calling.calls import Callee, Calls
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value, Values
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -46,7 +46,7 @@ def take_inherited_overloads(calls: Calls, callee: Callee) -> None:
     callee.values = calls.inherited_overloads(callee.values, callee.reference)
 
 
-def called_by_method(name: str, project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
+def called_by_method(name: str, project: Project, values: ChainEvaluator, value: Value) -> Values:
     """Return the method `name` of an instance that calls it; of an object its own one, too."""
     members = (member for member in values.member(value.ref, name) if member.tag == "def")
     at_object = COMPANION in project.definition(value.ref).flags

@@ -14,7 +14,7 @@ from typing import Any
 from cortex.graph.facts.facts import Definition, Import, Parameter, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.tables import Ref
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 
 # The objects that hooks get. Their modules import this one, so a checker cannot know them here.
 Project = Any
@@ -27,7 +27,6 @@ Callee = Any
 ExtendedCalls = Any
 Overloads = Any
 
-Values = tuple[Value, ...]
 #: (file, scope) of a chain, and (file, scope, byte)
 Scope = tuple[str, int]
 Place = tuple[str, int, int]

@@ -31,8 +31,7 @@ from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.defined_names import KnownNames
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.modules.includes import C_HOME, Includes
-from cortex.graph.resolution.modules.package_index import NO_MEMBERS, PackageIndex
-from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
+from cortex.graph.resolution.modules.package_index import NO_MEMBERS, PackageIndex, add_sorted, remove_sorted
 from cortex.terms.code.components import component_name, is_component
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -64,25 +63,6 @@ class Roots:
     plugins: tuple[str, ...] = ()
 
 
-class Files(Mapping[str, FileIndex]):
-    """The files of a project, each unpacked on access."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-
-    def __getitem__(self, path: str) -> FileIndex:
-        return self._project.index(path)
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._project.packed
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._project.packed)
-
-    def __len__(self) -> int:
-        return len(self._project.packed)
-
-
 class Project:
     """The facts of all files. Only `update` changes it.
 
@@ -101,7 +81,6 @@ class Project:
         self._by_folder = tuple(dict.fromkeys(rules.family for rules in every if rules.shared == "folder"))
         #: families with package objects
         self.package_objects = frozenset(rules.family for rules in every if rules.package_objects)
-        self.files = Files(self)
         #: (family, name) → every method of that name, in order
         self.methods: dict[tuple[str, str], list[Ref]] = {}
         #: (family, name, last name of the type) → methods that may be in other files than their

@@ -161,7 +161,7 @@ class _Resolver:
                         yield self._edges.edge_to(
                             statement.scope, self.project.id_of(value.ref), "imports", place, "import"
                         )
-                    elif value.tag == "mod" and value.path in self.project.files:
+                    elif value.tag == "mod" and value.path in self.project.packed:
                         yield self._edges.edge_to(
                             statement.scope, self.project.module_id(value.path), "imports", place, "import"
                         )

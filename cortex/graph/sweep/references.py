@@ -35,9 +35,8 @@ from cortex.graph.facts.expressions.operators import (
     read_test,
     tested_operands,
 )
-from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference
+from cortex.graph.facts.facts import PROPERTY, TYPE_ONLY, WRITTEN, Reference, module_of
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.links import module_of
 from cortex.graph.facts.repairs.macros import macro_calls, macro_value
 from cortex.graph.facts.repairs.tokens import chain_of_tokens
 from cortex.graph.sweep import definitions, script

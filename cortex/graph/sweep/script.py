@@ -22,8 +22,17 @@ from cortex.graph.facts.expressions.chains import (
     type_text,
 )
 from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, own_name, wrapped_functions
-from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, LITERAL_ARGUMENT, OBJECT, Base, Extension
-from cortex.graph.facts.links import module_link, module_of
+from cortex.graph.facts.facts import (
+    CONSTRUCTOR,
+    EXPORTED,
+    HOLDER,
+    LITERAL_ARGUMENT,
+    OBJECT,
+    Base,
+    Extension,
+    module_link,
+    module_of,
+)
 from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
 from cortex.graph.sweep import scopes
 from cortex.graph.sweep.frames import Frame, OpenDefinition

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 
-from cortex.graph.facts.links import module_link
+from cortex.graph.facts.facts import module_link
 
 #: generic types that act as their first argument
 WRAPPERS = frozenset(

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of, type_text
+from cortex.graph.facts.facts import module_of
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.links import module_of
 
 #: begins such a value, and separates its fields
 CONTEXT_MARK, _SEPARATOR = "^", "\x07"

@@ -11,8 +11,8 @@ from tree_sitter import Node
 from cortex.graph.facts.declared.types import ITSELF, alternatives
 from cortex.graph.facts.expressions.kotlin_values import block_result
 from cortex.graph.facts.expressions.scala_values import BLOCK_KINDS
+from cortex.graph.facts.facts import HIDDEN, MODULE, UNHIDDEN, module_link
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.links import HIDDEN, MODULE, UNHIDDEN, module_link
 
 #: expressions that have a type as their value → the chain of that value
 _CLASS_OBJECTS = {"class_literal": "Class()", "typeof_expression": "Type()"}

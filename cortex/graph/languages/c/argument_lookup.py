@@ -12,7 +12,7 @@ from cortex.graph.facts.expressions.chains import ADDRESS, MOVED, POINTED, split
 from cortex.graph.facts.facts import DEFAULT, POINTER, Reference
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.package_names import in_scope
 from cortex.graph.resolution.project import Project, Ref
@@ -22,9 +22,7 @@ from cortex.graph.resolution.types.conversions import bare_cpp_type
 _NAMES, _OBJECT = re.compile(r"(?!this$)\w+(?:\.\w+)*"), f"this{POINTED}"
 
 
-def associated_functions(
-    project: Project, evaluator: Evaluator, path: str, reference: Reference
-) -> tuple[Value, ...]:
+def associated_functions(project: Project, evaluator: Evaluator, path: str, reference: Reference) -> Values:
     """Return the functions that `save(disk)` may mean if no scope around the call has the name."""
     values: dict[Value, None] = {}
     for chain in reference.passed:

@@ -18,7 +18,7 @@ from cortex.graph.resolution.calling.targets import CANDIDATES_MAX
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import Value, merge_values, unique
+from cortex.graph.resolution.evaluation.values import Value, Values, merge_values, unique
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.linkage import (
     drop_declarations,
@@ -72,12 +72,12 @@ def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
     return drop_declarations(project, members_of_type(project, owner, refs))
 
 
-def value_of_pair(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def value_of_pair(_members: Members, value: Value, name: str) -> Values:
     """Return the value of a map's pair, which acts as the pair."""
     return (value,) if name == SECOND and value.tag == "inst" else ()
 
 
-def held_value(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def held_value(members: Members, value: Value, name: str) -> Values:
     """Return a function that gives what a smart pointer holds, `disk.get()`: the pointer acts as
     that.
     """
@@ -85,7 +85,7 @@ def held_value(members: Members, value: Value, name: str) -> tuple[Value, ...]:
     return (value._replace(tag="elem", depth=1),) if is_pointer else ()
 
 
-def pointed_value(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def pointed_value(members: Members, value: Value, name: str) -> Values:
     """Return a member of what `operator->` of a type returns, `cursor->save()`."""
     if value.tag != "inst" or name == ARROW:
         return ()
@@ -106,8 +106,8 @@ def is_outside(links: list[str]) -> bool:
 
 
 def elements_of_loop(
-    evaluator: Evaluator, value: Value, _link: str, _owners: tuple[Value, ...], _place: tuple[str, int]
-) -> tuple[Value, ...]:
+    evaluator: Evaluator, value: Value, _link: str, _owners: Values, _place: tuple[str, int]
+) -> Values:
     """Return the elements of `value` in `for (auto &x : value)`."""
     return evaluator.results.iterated(value)
 

@@ -13,7 +13,7 @@ from cortex.graph.resolution.calling.extension_index import ANY_RECEIVER, extens
 from cortex.graph.resolution.calling.extensions import ROOT_TYPES, UNKNOWN_MAX
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value
+from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.lambda_parameters import passed_parameter
@@ -60,9 +60,9 @@ def called_member(
     links: list[str],
     number: int,
     path: str,
-    _owners: tuple[Value, ...],
-    values: tuple[Value, ...],
-) -> tuple[Value, ...]:
+    _owners: Values,
+    values: Values,
+) -> Values:
     """Return `values`, or the extensions that a call may mean if `values` are external."""
     name = links[number]
     if name in LINQ or name in COMMON or any(value.tag != "ext" for value in values):
@@ -74,8 +74,8 @@ def called_member(
 
 
 def passed_to(
-    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
-) -> tuple[Value, ...]:
+    evaluator: Evaluator, value: Value, link: str, owners: Values, place: tuple[str, int]
+) -> Values:
     """Return the parameter of an unnamed function that a method gets."""
     return passed_parameter(evaluator, value, link, owners, place, _delegate_parameters)
 
@@ -104,7 +104,7 @@ def extended(definition: Definition) -> str | None:
 
 
 def extensions_called(
-    calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
+    calls: ExtendedCalls, reference: Reference, receiver: str, name: str, owners: Values
 ) -> list[Ref]:
     """Return the extension methods in use that take the receiver and the arguments."""
     home = extension_home("", calls.project.rules(calls.path))

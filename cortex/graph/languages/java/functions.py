@@ -10,7 +10,7 @@ from tree_sitter import Node
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.languages.kotlin import extensions
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.types.function_types import stands_for
 from cortex.graph.resolution.types.lambda_parameters import passed_parameter
 from cortex.graph.resolution.types.overloads import Overloads
@@ -100,8 +100,8 @@ def function_fit(overloads: Overloads, wanted: str, actual: str) -> float | None
 
 
 def passed_to(
-    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
-) -> tuple[Value, ...]:
+    evaluator: Evaluator, value: Value, link: str, owners: Values, place: tuple[str, int]
+) -> Values:
     """Return the parameter of an unnamed function that a method gets."""
     if "_" in link:
         return passed_parameter(evaluator, value, link, owners, place, _parameters)

@@ -21,7 +21,7 @@ from cortex.graph.languages.steps import (
     take_method_past_locals,
 )
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.types.lambda_parameters import function_takers
 from cortex.graph.resolution.types.overloads import LIKELY
@@ -77,7 +77,7 @@ def _outside_type(chain: str) -> str:
 _CONTENTS = frozenset("get getNow join orElse orElseGet orElseThrow".split())
 
 
-def content(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def content(members: Members, value: Value, name: str) -> Values:
     """Return a function that returns the content of a wrapper, which acts as its content."""
     if value.tag != "inst" or name not in _CONTENTS or not members.supertypes.of(value.ref).complete:
         return ()

@@ -12,7 +12,7 @@ from cortex.graph.facts.expressions.blocks import BLOCK_MARKS, BLOCK_RECEIVER
 from cortex.graph.facts.facts import DEFAULT, PLATFORM
 from cortex.graph.resolution.calling.extensions import is_generic
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import How, Value
+from cortex.graph.resolution.evaluation.values import How, Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -43,10 +43,10 @@ class Kotlin:
         name: str,
         call: str,
         path: str,
-        owners: tuple[Value, ...],
-        members: tuple[Value, ...],
+        owners: Values,
+        members: Values,
         receiver: str = "",
-    ) -> tuple[Value, ...]:
+    ) -> Values:
         """Return the targets of a call of `name` on `owners`: `members`, or extensions.
 
         Extensions count if no member takes as many arguments, or the members are extensions too.
@@ -72,8 +72,8 @@ class Kotlin:
         return tuple(Value("def", *ref) for ref in refs[:_SEVERAL_MAX]) or members
 
     def implicit_call(
-        self, name: str, call: str, place: tuple[str, int, int], named_values: tuple[Value, ...]
-    ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+        self, name: str, call: str, place: tuple[str, int, int], named_values: Values
+    ) -> tuple[Values, Values]:
         """Return (targets, receivers) of a bare call at a place (path, scope, byte).
 
         The targets are `named_values`, or an extension on an implicit receiver.
@@ -91,7 +91,7 @@ class Kotlin:
 
     def functions_past_other_arities(
         self, name: str, path: str, scope: int, refs: Sequence[Ref], count: int
-    ) -> tuple[tuple[Value, ...], How] | None:
+    ) -> tuple[Values, How] | None:
         """Return the functions of that name around a scope that take `count` arguments, and the
         confidence: `refs`, which are nearer, take other numbers. None without any.
         """
@@ -116,7 +116,7 @@ class Kotlin:
         definition = self._project.definition(ref)
         return definition.kind in CALLABLE_KINDS and accepts_count(definition, count)
 
-    def functions_past_variables(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def functions_past_variables(self, name: str, path: str, scope: int) -> Values:
         """The functions of that name around a scope: a variable that is no function hides none."""
         index = self._project.index(path)
         while scope >= 0:
@@ -126,9 +126,7 @@ class Kotlin:
                 return tuple(value for value in values if value.tag == "def")
         return ()
 
-    def passed_to(
-        self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+    def passed_to(self, value: Value, link: str, owners: Values, place: tuple[str, int]) -> Values:
         """Return the receiver, `Disk.() -> Unit`, or the argument, `(Disk) -> Unit`, of a
         function's block.
 

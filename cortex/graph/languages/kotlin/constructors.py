@@ -7,7 +7,7 @@ from __future__ import annotations
 from cortex.graph.facts.facts import ABSTRACT, PRIVATE, Definition, Reference
 from cortex.graph.languages.kotlin.calls import Kotlin
 from cortex.graph.resolution.calling.calls import Callee, Calls
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.project import Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.terms.kinds import TYPE_KINDS
@@ -43,7 +43,7 @@ def take_invoked(calls: Calls, callee: Callee) -> None:
     callee.values = invoked(calls, callee.values, callee.reference)
 
 
-def invoked(calls: Calls, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
+def invoked(calls: Calls, values: Values, reference: Reference) -> Values:
     """Return `values`, or the `operator fun invoke` of a class's companion that takes the
     arguments; both where the constructor takes as many of other types.
     """

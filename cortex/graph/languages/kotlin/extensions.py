@@ -14,7 +14,7 @@ from cortex.graph.resolution.calling.extension_index import (
     receiver_name,
 )
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value, merge_values
+from cortex.graph.resolution.evaluation.values import Value, Values, merge_values
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.plain_types import PRIMITIVES, bare_type
@@ -39,9 +39,7 @@ def extended(definition: Definition) -> str | None:
     return receiver_name(definition.scope)
 
 
-def import_companion(
-    exports: Exports, statement: Import, path: str, key: str, hops: int
-) -> tuple[Value, ...] | None:
+def import_companion(exports: Exports, statement: Import, path: str, key: str, hops: int) -> Values | None:
     """Return a member of a companion, `import Disk.Companion.make`, or a property of an object,
     `import Disks.FIRST`; None without one.
     """
@@ -58,8 +56,8 @@ def import_companion(
 
 
 def called_root(
-    evaluator: Evaluator, links: list[str], place: tuple[str, int, int], values: tuple[Value, ...]
-) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    evaluator: Evaluator, links: list[str], place: tuple[str, int, int], values: Values
+) -> tuple[Values, Values]:
     """Return the functions that a bare call means, past variables, and their receivers."""
     kotlin = evaluator.helper(Kotlin)
     if evaluator.are_uncallable(values):
@@ -70,9 +68,7 @@ def called_root(
     return values, around or values
 
 
-def uncalled_root(
-    evaluator: Evaluator, name: str, place: tuple[str, int], values: tuple[Value, ...]
-) -> tuple[Value, ...]:
+def uncalled_root(evaluator: Evaluator, name: str, place: tuple[str, int], values: Values) -> Values:
     """Return the type of that name in place of a function, `Disk.MAX` beside `fun Disk()`."""
     definition = evaluator.project.definition
     if not name[:1].isupper() or not any(
@@ -87,9 +83,9 @@ def called_member(  # noqa: PLR0917 - as the protocol has them
     links: list[str],
     number: int,
     path: str,
-    owners: tuple[Value, ...],
-    values: tuple[Value, ...],
-) -> tuple[Value, ...]:
+    owners: Values,
+    values: Values,
+) -> Values:
     """Return the members or extensions that a call of a link means."""
     receiver = "".join(links[:2]) if number == _RECEIVER_LINKS else ""
     kotlin = evaluator.helper(Kotlin)
@@ -97,8 +93,8 @@ def called_member(  # noqa: PLR0917 - as the protocol has them
 
 
 def passed_to(
-    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
-) -> tuple[Value, ...]:
+    evaluator: Evaluator, value: Value, link: str, owners: Values, place: tuple[str, int]
+) -> Values:
     """Return the receiver or the argument of a block that a function gets."""
     return evaluator.helper(Kotlin).passed_to(value, link, owners, place)
 

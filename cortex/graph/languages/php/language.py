@@ -8,7 +8,7 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_php
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.modules.package_names import name_space_below
@@ -16,9 +16,7 @@ from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
 
 
-def _import_name_space(
-    exports: Exports, statement: Import, path: str, key: str, hops: int
-) -> tuple[Value, ...] | None:
+def _import_name_space(exports: Exports, statement: Import, path: str, key: str, hops: int) -> Values | None:
     """Return the name space that an import names; None if it names a definition."""
     if key and exports.exported(key, statement.member, hops):
         return None
@@ -33,7 +31,7 @@ def _keys_around(project: Project, name: str, path: str, keys: list[str]) -> lis
     return keys if name[0] == ROOT_MARK else [name_space_below(project, project.home(path), name), *keys]
 
 
-def _member_of_name_space(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def _member_of_name_space(members: Members, value: Value, name: str) -> Values:
     r"""Return a name of the name space with a class's name: `Node\Expr` of the class `Node`."""
     if value.tag != "def":
         return ()

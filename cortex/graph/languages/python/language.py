@@ -10,7 +10,7 @@ from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_python
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.terms.languages import family_of
@@ -34,9 +34,7 @@ def _operator_chain(node: Node, syntax: Syntax, depth: int) -> str | None:
     return union_link([f"{chain}.{method}()", LITERAL])
 
 
-def _import_module(
-    exports: Exports, statement: Import, path: str, key: str, _hops: int
-) -> tuple[Value, ...] | None:
+def _import_module(exports: Exports, statement: Import, path: str, key: str, _hops: int) -> Values | None:
     """Return a module in another root of a name-space package; None if there is none."""
     if key and not key.endswith("/"):
         return None

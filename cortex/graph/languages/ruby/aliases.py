@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from cortex.graph.facts.facts import Binding
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import Value, unique
+from cortex.graph.resolution.evaluation.values import Value, Values, unique
 from cortex.graph.resolution.project import Ref
 
 #: the value of an alias: its receiver and the name of the method
@@ -21,8 +21,8 @@ _Site = tuple[str, Binding]
 
 
 def with_aliases(
-    members: Members, owner: Ref, name: str, methods: tuple[Value, ...], bindings: Sequence[_Site]
-) -> tuple[tuple[Value, ...], list[_Site]]:
+    members: Members, owner: Ref, name: str, methods: Values, bindings: Sequence[_Site]
+) -> tuple[Values, list[_Site]]:
     """Return the methods that a name of `owner` means, among `methods` and those of its aliases;
     and the `bindings` that are no aliases.
     """

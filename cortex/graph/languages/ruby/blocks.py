@@ -14,7 +14,7 @@ from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value, merge_values
+from cortex.graph.resolution.evaluation.values import Value, Values, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import family_of
@@ -34,7 +34,7 @@ class Blocks:
         self._project, self._evaluator = project, evaluator
         self._open: set[Ref] = set()
 
-    def runners(self, method: Value, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+    def runners(self, method: Value, owners: Values) -> Values:
         """Return what is `self` in the block of a method that is called on `owners`; of a class,
         in that of its constructor.
         """
@@ -56,7 +56,7 @@ class Blocks:
         self._open.discard(method.ref)
         return values
 
-    def of_name(self, name: str) -> tuple[Value, ...]:
+    def of_name(self, name: str) -> Values:
         """Return what the only method of a name that runs its block has as `self` there."""
         if name in METHODS or name in COMMON:
             return ()
@@ -67,7 +67,7 @@ class Blocks:
         ]
         return self.runners(Value("def", *refs[0]), ()) if len(refs) == 1 else ()
 
-    def self_in(self, path: str, scope: int) -> tuple[Value, ...]:
+    def self_in(self, path: str, scope: int) -> Values:
         """Return what is `self` in a scope, a type in its body; () outside of types."""
         definitions = self._project.index(path).facts.definitions
         while scope >= 0:
@@ -78,22 +78,20 @@ class Blocks:
             scope = definitions[scope].parent
         return ()
 
-    def _instances(self, ref: Ref) -> tuple[Value, ...]:
+    def _instances(self, ref: Ref) -> Values:
         owner = self._evaluator.owners.of(*ref)
         if owner is None:
             return ()
         return (Value("def" if self._evaluator.scopes.is_static(ref) else "inst", *owner),)
 
-    def _of_chain(self, chain: str, ref: Ref, receivers: tuple[Value, ...]) -> tuple[Value, ...]:
+    def _of_chain(self, chain: str, ref: Ref, receivers: Values) -> Values:
         if chain == "self":
             return receivers
         if not chain.endswith(BLOCK_SELF):
             return self._evaluator.evaluate(chain, *ref)
         return self.of_call(chain, receivers, ref)
 
-    def of_call(
-        self, chain: str, owners: tuple[Value, ...], place: tuple[str, int] | tuple[str, int, int]
-    ) -> tuple[Value, ...]:
+    def of_call(self, chain: str, owners: Values, place: tuple[str, int] | tuple[str, int, int]) -> Values:
         """Return what is `self` in the block of a call, `store.run(^s)`, where `owners` are `self`;
         by the name of its method if nothing else tells that.
         """
@@ -105,7 +103,7 @@ class Blocks:
             return values
         return () if self._evaluator.evaluate(callee, *place) else self.of_name(name)
 
-    def _on_self(self, owners: tuple[Value, ...], name: str) -> tuple[Value, ...] | None:
+    def _on_self(self, owners: Values, name: str) -> Values | None:
         """Return what is `self` in the block of a method that `owners` call on themselves; None if
         they have none of that name.
         """
@@ -155,17 +153,17 @@ def _methods_of_block(calls: Calls, callee: Callee) -> list[Ref]:
     return []
 
 
-def _blocks_around(calls: Calls, reference: Reference) -> list[tuple[Binding, tuple[Value, ...]]]:
+def _blocks_around(calls: Calls, reference: Reference) -> list[tuple[Binding, Values]]:
     """Return the blocks around a call, from the outermost, with what is `self` by their methods: a
     method that is called in an outer block is one of its `self`.
     """
-    evaluator, blocks = calls.evaluator, list[tuple[Binding, tuple[Value, ...]]]()
-    owners: tuple[Value, ...] = ()
+    evaluator, blocks = calls.evaluator, list[tuple[Binding, Values]]()
+    owners: Values = ()
     meanings = calls.project.index(calls.path).meanings(reference.scope, EVALUATED)
     for place in meanings.at(reference.at).places:
         if not isinstance(place, Binding):
             continue
-        values: tuple[Value, ...] = ()
+        values: Values = ()
         if place.value.endswith(BLOCK_SELF):
             around = calls.path, place.scope, place.at
             helper = evaluator.helper(Blocks)

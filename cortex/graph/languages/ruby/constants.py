@@ -9,7 +9,7 @@ from cortex.graph.facts.ruby import UNNAMED_AT
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -27,8 +27,8 @@ def call_constant(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
 
 
 def called_root(
-    evaluator: Evaluator, links: list[str], place: tuple[str, int, int], values: tuple[Value, ...]
-) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    evaluator: Evaluator, links: list[str], place: tuple[str, int, int], values: Values
+) -> tuple[Values, Values]:
     """Return the methods that a chain's first link calls, and their owners."""
     if links[0][:1].isupper():
         values = _methods(evaluator, links[0], place[:2], values, of_self=True)
@@ -40,14 +40,14 @@ def called_member(
     links: list[str],
     number: int,
     _path: str,
-    _owners: tuple[Value, ...],
-    values: tuple[Value, ...],
-) -> tuple[Value, ...]:
+    _owners: Values,
+    values: Values,
+) -> Values:
     """Return the methods that a further link calls, `Shop::Path("x")`."""
     return _callable(evaluator.project, values) if links[number][:1].isupper() else values
 
 
-def results_of_name(evaluator: Evaluator, value: Value, name: str = "") -> tuple[Value, ...]:
+def results_of_name(evaluator: Evaluator, value: Value, name: str = "") -> Values:
     """Return the values of a name without parentheses: a method is called, unless it is named like
     a constant.
     """
@@ -56,9 +56,7 @@ def results_of_name(evaluator: Evaluator, value: Value, name: str = "") -> tuple
     return evaluator.called(value) if name == "new" else (value,)
 
 
-def uncalled_root(
-    evaluator: Evaluator, name: str, place: tuple[str, int], values: tuple[Value, ...]
-) -> tuple[Value, ...]:
+def uncalled_root(evaluator: Evaluator, name: str, place: tuple[str, int], values: Values) -> Values:
     """Return the values of a chain's first name without parentheses; of a constant that means only
     methods the nearest type of its name.
     """
@@ -69,7 +67,7 @@ def uncalled_root(
     return results or (_nearest_type(evaluator.project, name, *place) if values else ())
 
 
-def _nearest_type(project: Project, name: str, path: str, scope: int) -> tuple[Value, ...]:
+def _nearest_type(project: Project, name: str, path: str, scope: int) -> Values:
     """Return the type of a constant's name in the innermost scope around a place that has one."""
     home = project.home(path)
     inside = project.index(path).facts.definitions[scope].qualified if scope >= 0 else ""
@@ -91,8 +89,8 @@ def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
 
 
 def _methods(
-    evaluator: Evaluator, name: str, place: tuple[str, int], values: tuple[Value, ...], *, of_self: bool
-) -> tuple[Value, ...]:
+    evaluator: Evaluator, name: str, place: tuple[str, int], values: Values, *, of_self: bool
+) -> Values:
     """Return the methods among `values`, without any and on `self` those of the type around, or of
     all objects.
     """
@@ -108,5 +106,5 @@ def _methods(
     return _callable(project, tuple(Value("def", *ref) for ref in refs))
 
 
-def _callable(project: Project, values: tuple[Value, ...]) -> tuple[Value, ...]:
+def _callable(project: Project, values: Values) -> Values:
     return tuple(v for v in values if v.tag == "def" and project.definition(v.ref).kind in CALLABLE_KINDS)

@@ -26,6 +26,7 @@ from cortex.graph.languages.ruby.blocks import METHODS, Blocks, call_in_block
 from cortex.graph.languages.ruby.calls import (
     ALLOCATE,
     call_added,
+    call_class_of_includers,
     call_in_body,
     call_mixin,
     call_of_each,
@@ -42,12 +43,11 @@ from cortex.graph.languages.ruby.constants import (
     results_of_name,
     uncalled_root,
 )
-from cortex.graph.languages.ruby.includers import call_class_of_includers
 from cortex.graph.languages.ruby.macros import Macros
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.results import COPIES
-from cortex.graph.resolution.evaluation.values import Value, merge_values
+from cortex.graph.resolution.evaluation.values import Value, Values, merge_values
 from cortex.graph.resolution.language import Language
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import family_of
@@ -60,11 +60,11 @@ _OF_LITERALS = tuple("String Symbol Array Hash Integer Float Numeric Range Regex
 
 def _uncalled(
     evaluator: Evaluator,
-    values: tuple[Value, ...],
+    values: Values,
     links: list[str],
-    _owners: tuple[Value, ...],
+    _owners: Values,
     _place: tuple[str, int],
-) -> tuple[Value, ...]:
+) -> Values:
     """Return `values`, with the results of methods before a further link, and there one of the
     parts of a reopened type: all have its members.
     """
@@ -85,14 +85,14 @@ def _is_outside(links: list[str]) -> bool:
     return are_constants and (method, call) == ("new", "()") and names[0] not in _HOLDERS
 
 
-def _instance(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def _instance(_members: Members, value: Value, name: str) -> Values:
     """Return the type for `Disk.new` and `Disk.allocate`, a call of which makes an instance."""
     return (value,) if name in ("new", ALLOCATE) and value.tag == "def" else ()
 
 
 def _passed_to(
-    evaluator: Evaluator, value: Value, link: str, owners: tuple[Value, ...], _place: tuple[str, int]
-) -> tuple[Value, ...]:
+    evaluator: Evaluator, value: Value, link: str, owners: Values, _place: tuple[str, int]
+) -> Values:
     """Return the values that a method passes to its block, `yield file`, or the elements of a list;
     for LISTED the list of a value; for a link of COMPUTED the methods that a macro makes.
     """
@@ -120,7 +120,7 @@ def _passed_to(
     )
 
 
-def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def _class_of(members: Members, value: Value, name: str) -> Values:
     """Return the type of an instance, `self.class`; for a module that adds methods to the types
     which include it, or that another module adds beside them, also those.
     """
@@ -133,7 +133,7 @@ def _class_of(members: Members, value: Value, name: str) -> tuple[Value, ...]:
     return (value._replace(tag="def"), *(Value("inst", *ref) for ref in sorted(added)))
 
 
-def _added(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def _added(members: Members, value: Value, name: str) -> Values:
     """Return the methods of a literal that the project adds to Ruby's classes: `class String`. A
     name that Ruby's own classes have may be that of another one than the literal's.
     """
@@ -144,7 +144,7 @@ def _added(members: Members, value: Value, name: str) -> tuple[Value, ...]:
     return merge_values(members.member_of_kind(ref, name, static=False) for ref in types)
 
 
-def _itself(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def _itself(_members: Members, value: Value, name: str) -> Values:
     return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in COPIES else ()
 
 

@@ -6,7 +6,7 @@ from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import BY_MACRO, Binding
 from cortex.graph.facts.ruby import COMPUTED, PASSED_ON
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
 
@@ -23,7 +23,7 @@ class Macros:
         #: (class method, depth) → result of `_of`
         self._methods: dict[tuple[Ref, int], tuple[Ref, ...]] = {}
 
-    def defined_by(self, macro: Value, link: str) -> tuple[Value, ...]:
+    def defined_by(self, macro: Value, link: str) -> Values:
         """Return the methods that a macro makes of a word, by a link of COMPUTED."""
         ending = f"}}{_ENDINGS[link]}"
         refs = self._of(macro.ref, _DEPTH_MAX)

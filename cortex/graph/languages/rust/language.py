@@ -10,7 +10,7 @@ from cortex.graph.facts.imports import read_rust
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.calling.calls import Calls
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
@@ -39,12 +39,12 @@ def imported_module(project: Project, statement: Import, path: str, _key: str) -
     return key if exists else ""
 
 
-def deref_member(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def deref_member(members: Members, value: Value, name: str) -> Values:
     """Return a member of the type that `deref` returns."""
     return members.deref_members(value, name) if value.tag == "inst" else ()
 
 
-def unwrapped(_members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def unwrapped(_members: Members, value: Value, name: str) -> Values:
     """Return a getter of the value itself for a method that unwraps it."""
     return (Value("elem", value.path, value.at, 1),) if value.tag == "inst" and name in _UNWRAPS else ()
 

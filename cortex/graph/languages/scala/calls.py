@@ -5,14 +5,13 @@ unnamed functions, package objects, and package names relative to outer packages
 from __future__ import annotations
 
 import re
-from typing import Protocol
 
 from cortex.graph.facts.declared.types import split_top_level
 from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, Reference
-from cortex.graph.resolution.evaluation.values import EXTERNAL, ChainEvaluator, Value
+from cortex.graph.resolution.evaluation.values import EXTERNAL, ChainEvaluator, Value, Values
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.types.arity import accepts_count, leading_parameters
-from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
+from cortex.graph.resolution.types.generics import TypeEvaluator
 from cortex.graph.resolution.types.plain_types import FUNCTIONS, first_arrow
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -20,33 +19,20 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 _ARGUMENT_LINK = re.compile(r"\(~(\d+)_(\d+)\)")
 
 
-class Values(ChainEvaluator, Protocol):
-    """Expressions and types, as Scala uses them."""
-
-    @property
-    def generics(self) -> Generics: ...
-
-    def called(self, value: Value) -> tuple[Value, ...]: ...
-
-    def declared(
-        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
-    ) -> tuple[Value, ...]: ...
-
-
 class Scala:
     """Scala's calls. Valid while the project does not change."""
 
-    def __init__(self, project: Project, values: Values) -> None:
+    def __init__(self, project: Project, values: TypeEvaluator) -> None:
         self._project, self._values = project, values
 
-    def function_takers(self, owners: tuple[Value, ...], members: tuple[Value, ...]) -> tuple[Value, ...]:
+    def function_takers(self, owners: Values, members: Values) -> Values:
         """Return the callees that take a function on `owners`: `members` if these are functions,
         else the elements of `owners`.
         """
         functions = tuple(member for member in members if member.tag == "def")
         return functions or tuple(element for owner in owners for element in self._unapplied_value(owner))
 
-    def _unapplied_value(self, value: Value) -> tuple[Value, ...]:
+    def _unapplied_value(self, value: Value) -> Values:
         """Return a value; for a method without parameters its result."""
         if value.tag == "def":
             definition = self._project.definition(value.ref)
@@ -57,9 +43,7 @@ class Scala:
             )
         return (value,) if value.tag in ("list", "inst", "ext") else ()
 
-    def passed_to(
-        self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+    def passed_to(self, value: Value, link: str, owners: Values, place: tuple[str, int]) -> Values:
         """The parameter of an unnamed function passed to `value`, a function or a container."""
         match = _ARGUMENT_LINK.fullmatch(link)
         if match is None:
@@ -84,7 +68,7 @@ class Scala:
                 return self._values.declared(parameter_types[number], *value.ref, type_arguments)
         return ()
 
-    def applied_values(self, value: Value, count: int) -> tuple[Value, ...]:
+    def applied_values(self, value: Value, count: int) -> Values:
         """Return the result of a call of a type's name, if all `apply` candidates agree.
 
         () for other values, and if the class itself is called.
@@ -108,9 +92,7 @@ def function_parameters(text: str) -> list[str]:
     return [taken_by]
 
 
-def apply_candidates(
-    project: Project, meanings: ChainEvaluator, values: tuple[Value, ...], count: int
-) -> tuple[Value, ...]:
+def apply_candidates(project: Project, meanings: ChainEvaluator, values: Values, count: int) -> Values:
     """Return the definitions that a call of a type's name with `count` arguments may mean.
 
     They are each `apply` with so many parameters, and a case class itself.
@@ -149,9 +131,7 @@ def _is_apply_of(project: Project, value: Value, on: Value) -> bool:
     return COMPANION in around.flags if is_own else COMPANION not in around.flags and has_object
 
 
-def constructed_classes(
-    project: Project, values: tuple[Value, ...], reference: Reference
-) -> tuple[Value, ...]:
+def constructed_classes(project: Project, values: Values, reference: Reference) -> Values:
     """Return the case class that a bare `apply(1)` in its companion may make."""
     for value in values if reference.chain == "apply" else ():
         parent = project.definition(value.ref).parent if value.tag == "def" else -1

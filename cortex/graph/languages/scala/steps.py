@@ -17,16 +17,14 @@ from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Value
+from cortex.graph.resolution.evaluation.values import EXTERNAL, Value, Values
 from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.plain_types import COLLECTIONS, PRIMITIVES, bare_scala_type, split_arrow
 
 
-def import_value(
-    exports: Exports, statement: Import, path: str, key: str, _hops: int
-) -> tuple[Value, ...] | None:
+def import_value(exports: Exports, statement: Import, path: str, key: str, _hops: int) -> Values | None:
     """Return the members that an import takes from a value, an object or a nested package."""
     return None if key else exports.value_import(statement, path, statement.member) or (EXTERNAL,)
 
@@ -43,11 +41,11 @@ def keys_around(project: Project, name: str, path: str, keys: list[str]) -> list
 
 def uncalled(
     evaluator: Evaluator,
-    values: tuple[Value, ...],
+    values: Values,
     _links: list[str],
-    owners: tuple[Value, ...],
+    owners: Values,
     place: tuple[str, int],
-) -> tuple[Value, ...]:
+) -> Values:
     """Return `values`, with the results of methods whose receiver decides these."""
     return tuple(
         returned
@@ -61,12 +59,12 @@ def function_type(text: str) -> tuple[str, str]:
     return split_arrow(text) if "=>" in text else (text, "")
 
 
-def member_of_object(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def member_of_object(members: Members, value: Value, name: str) -> Values:
     """Return a member that a class's companion object inherits."""
     return members.member(object_of(members.project, value).ref, name) if value.tag == "def" else ()
 
 
-def copied(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def copied(members: Members, value: Value, name: str) -> Values:
     """Return a case class for its generated `copy`."""
     is_case = name == "copy" and value.tag == "inst" and CASE in members.project.definition(value.ref).flags
     return (value._replace(tag="def"),) if is_case else ()

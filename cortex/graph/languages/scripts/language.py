@@ -10,7 +10,7 @@ from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
 from cortex.graph.languages.defaults import read_names
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
@@ -24,7 +24,7 @@ def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
     return project.inside_owner(owner, refs) if len(refs) > 1 else refs
 
 
-def call_signatures(project: Project, values: ChainEvaluator, value: Value) -> tuple[Value, ...]:
+def call_signatures(project: Project, values: ChainEvaluator, value: Value) -> Values:
     """Return the call signatures of an instance's type."""
     members = (member for member in values.member(value.ref, CALLED) if member.tag == "def")
     return tuple(member for member in members if CALLED in project.definition(member.ref).flags)

@@ -15,7 +15,7 @@ from cortex.graph.facts.facts import ACCESSOR, Binding, Definition, Reference
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value, merge_values
+from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value, Values, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS
 from cortex.terms.languages import family_of
@@ -191,7 +191,7 @@ class _Extensions:
         return by_label
 
 
-def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:
+def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> Values:
     """The member of the protocol in an extension's `where Self: P`, for code in its methods."""
     index = evaluator.project.index(path)
     while scope >= 0:

@@ -14,13 +14,12 @@ import msgspec
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
 from cortex.graph.facts.expressions.chains import ROOT_MARK, split_chain
 from cortex.graph.facts.expressions.operators import CONVERSION
-from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference
-from cortex.graph.facts.links import module_of
+from cortex.graph.facts.facts import OPERATOR, TYPE_ONLY, Reference, module_of
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.calling.targets import CANDIDATES_MAX, Targets, plausible_methods
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value, unique
+from cortex.graph.resolution.evaluation.values import Value, Values, unique
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import CERTAIN
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -39,10 +38,10 @@ class Callee:
 
     reference: Reference
     name: str
-    values: tuple[Value, ...]
+    values: Values
     confidence: str
     receiver: str = ""
-    owners: tuple[Value, ...] = ()
+    owners: Values = ()
     is_receiver: bool = False
 
 
@@ -196,20 +195,20 @@ class Calls:
             return self.targets.edges_of_call(reference, extended, "name", of_receiver=True)
         return self.call_by_name(reference, name)
 
-    def _is_member_called(self, values: tuple[Value, ...], reference: Reference) -> bool:
+    def _is_member_called(self, values: Values, reference: Reference) -> bool:
         """Return True if a member is called, and no extension."""
         refs = self.targets.callable_refs(values, -1)
         is_called = self.language.is_member_called
         return is_called(self, refs, reference) if is_called is not None else bool(refs)
 
-    def _is_below(self, values: tuple[Value, ...]) -> bool:
+    def _is_below(self, values: Values) -> bool:
         r"""Return True if PHP's `new A\B` names a type in a name space that shares its name with a
         class.
         """
         types = (v.tag == "def" and self.project.definition(v.ref).kind in TYPE_KINDS for v in values)
         return self.rules.classes_as_spaces and bool(values) and all(types)
 
-    def methods_past_locals(self, name: str, scope: int) -> tuple[Value, ...]:
+    def methods_past_locals(self, name: str, scope: int) -> Values:
         """Return the methods of that name in the types around a place: variables do not hide
         them.
         """
@@ -233,9 +232,7 @@ class Calls:
                 reference, self.targets.callable_refs(values, -1), "receiver"
             )
 
-    def inherited_overloads(
-        self, values: tuple[Value, ...], reference: Reference, owners: tuple[Value, ...] = ()
-    ) -> tuple[Value, ...]:
+    def inherited_overloads(self, values: Values, reference: Reference, owners: Values = ()) -> Values:
         """Return `values`, members of `owners`, or inherited overloads if those of the type do not
         take the arguments.
         """
@@ -268,7 +265,7 @@ class Calls:
         )
         return tuple(fitting) if other else values
 
-    def _members_of_bases(self, owners: tuple[Value, ...], name: str) -> list[Value]:
+    def _members_of_bases(self, owners: Values, name: str) -> list[Value]:
         """Return the methods of one name of all supertypes of instances."""
         supers = (self.evaluator.supertypes.of(owner.ref).types for owner in owners if owner.tag == "inst")
         values = [value for types in supers for ref in types for value in self.evaluator.member(ref, name)]

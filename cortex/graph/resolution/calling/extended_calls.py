@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
 from cortex.graph.resolution.calling.extensions import signature_shape
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.graph.resolution.types.overloads import Overloads
@@ -37,12 +37,12 @@ class ExtendedCalls:
             reference.arguments >= 0 and not any(self.takes(ref, reference.arguments) for ref in members)
         )
 
-    def called(self, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
+    def called(self, reference: Reference, receiver: str, name: str, owners: Values) -> list[Ref]:
         """Return the extensions that a call may mean, by its receiver and arguments."""
         find = self._language.extensions_called
         return find(self, reference, receiver, name, owners) if find is not None else []
 
-    def nearest(self, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
+    def nearest(self, reference: Reference, receiver: str, name: str, owners: Values) -> list[Ref]:
         """Return the extensions of the nearest receiver type that take the arguments."""
         extensions = self.evaluator.extensions
         candidates = extensions.find(name, self.path, owners, receiver)

@@ -6,7 +6,7 @@ They are indexed by receiver, so that a thousand of one name cost a call nothing
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cortex.graph.facts.facts import ACCESSOR, BOUND, DEFAULT, PLATFORM, Definition
 from cortex.graph.resolution.calling.extension_index import (
@@ -16,11 +16,11 @@ from cortex.graph.resolution.calling.extension_index import (
     of_companion,
     receiver_name,
 )
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value
+from cortex.graph.resolution.evaluation.values import Remembering, Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
-from cortex.graph.resolution.types.supertypes import Supertypes
+from cortex.graph.resolution.types.generics import TypeEvaluator
 from cortex.terms.kinds import TYPE_KINDS
 
 #: extensions of one name that a call on an unknown receiver may mean; above that it resolves to
@@ -49,19 +49,10 @@ class Candidate(NamedTuple):
     ref: Ref
 
 
-class Types(ChainEvaluator, Protocol):
-    """Types, as Extensions uses them."""
-
-    @property
-    def supertypes(self) -> Supertypes: ...
-
-    def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
-
-
 class Extensions(Remembering):
     """Extensions of a project, with caches. Valid while the project does not change."""
 
-    def __init__(self, project: Project, types: Types) -> None:
+    def __init__(self, project: Project, types: TypeEvaluator) -> None:
         self._project, self._types = project, types
         self._homes: dict[str, tuple[str, ...]] = {}
         #: (path, name) → result of `_visible`
@@ -252,7 +243,7 @@ def is_generic(definition: Definition) -> bool:
     return any(flag.startswith(BOUND) for flag in definition.flags)
 
 
-def extension_result(definition: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+def extension_result(definition: Definition, owners: Values) -> Values:
     """Return the receiver of an extension that returns it: `fun <T : Disk> T.add(): T`."""
     returned = definition.returns[1:].rstrip("?")
     return owners if is_generic(definition) and returned == definition.scope else ()

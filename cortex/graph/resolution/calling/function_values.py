@@ -14,6 +14,7 @@ from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import (
     DEFAULT,
     MANY,
+    MODULE,
     READ,
     TYPE_ONLY,
     Definition,
@@ -22,7 +23,6 @@ from cortex.graph.facts.facts import (
     PassedFunction,
     Reference,
 )
-from cortex.graph.facts.links import MODULE
 from cortex.graph.resolution.calling.properties import Properties
 from cortex.graph.resolution.calling.targets import Targets
 from cortex.graph.resolution.edges import Edge, Edges, Location

@@ -16,22 +16,23 @@ from cortex.graph.facts.expressions.blocks import BLOCK_ARGUMENT as GIVEN_TO
 from cortex.graph.facts.expressions.blocks import BLOCK_MARKS
 from cortex.graph.facts.expressions.callback_types import CONTEXT_MARK
 from cortex.graph.facts.expressions.chains import POINTED, ROOT_MARK, narrowed_name, union_chains
-from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Definition, Import
-from cortex.graph.facts.links import module_of
+from cortex.graph.facts.facts import MAKER, OBJECT, Binding, Definition, Import, module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.calling.common_names import DEREF
 from cortex.graph.resolution.calling.extensions import Extensions
-from cortex.graph.resolution.evaluation.destructuring import COMPONENT, component_name
 from cortex.graph.resolution.evaluation.implicit_receivers import ImplicitReceivers
-from cortex.graph.resolution.evaluation.members import Members
+from cortex.graph.resolution.evaluation.members import COMPONENT, Members, component_name
 from cortex.graph.resolution.evaluation.results import Results
 from cortex.graph.resolution.evaluation.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
+    NO_TYPE_ARGUMENTS,
     OVERLOADS_MAX,
     Recursion,
     Remembering,
+    TypeArguments,
     Value,
+    Values,
     as_function,
     merge_values,
 )
@@ -40,7 +41,7 @@ from cortex.graph.resolution.modules.linkage import drop_declarations, signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.graph.resolution.types.callback_types import Contexts
-from cortex.graph.resolution.types.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
+from cortex.graph.resolution.types.generics import Generics
 from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -81,7 +82,7 @@ class Evaluator(Remembering):
         self._parts = (*names, self.supertypes, self.extensions, self.results, members, self.generics)
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self.member_of_kind = members.member_of_kind
-        self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
+        self._memo: dict[tuple[str, int, str, int], Values] = {}
         self._helpers: dict[object, Any] = {}
         self._methods_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
         self._mixins_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
@@ -131,7 +132,7 @@ class Evaluator(Remembering):
             )
         return self._mixins_by_name[family, name]
 
-    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> Values:
         """Return the values of `chain` in its scope at byte `at`; () if unknown."""
         if chain.startswith(":"):
             return self.declared(chain[1:], path, scope)
@@ -149,7 +150,7 @@ class Evaluator(Remembering):
             self._memo[key] = values
         return values
 
-    def _evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+    def _evaluate(self, chain: str, path: str, scope: int, at: int) -> Values:
         if chain.isidentifier():  # the usual case
             return self._begin_chain([chain], path, scope, at)[0]
         if chain.startswith(CONTEXT_MARK):
@@ -191,9 +192,7 @@ class Evaluator(Remembering):
                 return ()
         return values
 
-    def _instance_of_argument(
-        self, callees: tuple[Value, ...], class_mark: str, path: str, scope: int
-    ) -> tuple[Value, ...]:
+    def _instance_of_argument(self, callees: Values, class_mark: str, path: str, scope: int) -> Values:
         """Return an instance of the class in the first argument of PHP's call, `<Disk>`, if the
         function makes such instances; the result of C#'s call with type arguments.
         """
@@ -210,7 +209,7 @@ class Evaluator(Remembering):
 
     def _begin_chain(
         self, links: list[str], path: str, scope: int, at: int
-    ) -> tuple[tuple[Value, ...], tuple[Value, ...], list[str]]:
+    ) -> tuple[Values, Values, list[str]]:
         """Return the values of a chain's first name, their owners, and the links from it on.
 
         The name may consist of several links, which become one.
@@ -229,14 +228,14 @@ class Evaluator(Remembering):
             return *language.called_root(self, links, (path, scope, at), values), links
         return self._apply_uncalled(values, links[1:], values, (path, scope)), values, links
 
-    def are_uncallable(self, values: tuple[Value, ...]) -> bool:
+    def are_uncallable(self, values: Values) -> bool:
         """Return True if these are only instances that cannot be called."""
         are_instances = bool(values) and all(value.tag == "inst" for value in values)
         return are_instances and not any(self.results.call_of(value) for value in values)
 
     def _apply_uncalled(
-        self, values: tuple[Value, ...], links: list[str], owners: tuple[Value, ...], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+        self, values: Values, links: list[str], owners: Values, place: tuple[str, int]
+    ) -> Values:
         """Return `values`, members of `owners`, with the results of methods that need no
         parentheses.
 
@@ -248,9 +247,7 @@ class Evaluator(Remembering):
             return values
         return apply(self, values, links, owners, place)
 
-    def _field_values(
-        self, links: list[str], values: tuple[Value, ...], place: tuple[str, int, int]
-    ) -> tuple[Value, ...]:
+    def _field_values(self, links: list[str], values: Values, place: tuple[str, int, int]) -> Values:
         """Return the values of a field that its type does not give: from a test around the place,
         or from bounds of type parameters.
         """
@@ -263,7 +260,7 @@ class Evaluator(Remembering):
             return self._file_field(links[1], path, at)
         return self.exports.crates.bounded_field(values, links[1], path, scope)
 
-    def _file_field(self, name: str, path: str, at: int) -> tuple[Value, ...]:
+    def _file_field(self, name: str, path: str, at: int) -> Values:
         """Return the values of Ruby's `@x` outside of all classes: any block of the file may assign
         it, as a `before` block of a test does. Those of the innermost group around byte `at` count.
         """
@@ -273,9 +270,7 @@ class Evaluator(Remembering):
         bindings = innermost or index.fields.get("", {}).get(name, [])
         return merge_values(self.evaluate(binding.value, path, -1, binding.at) for binding in bindings)
 
-    def _call_result(
-        self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+    def _call_result(self, values: Values, link: str, owners: Values, place: tuple[str, int]) -> Values:
         """Return the results of a call of `values`, members of `owners`; `(1)` is the second
         result.
         """
@@ -299,9 +294,7 @@ class Evaluator(Remembering):
         unsure = len(outcomes) > 1 and EXTERNAL in outcomes and self.project.home(place[0]) == C_HOME
         return () if unsure else outcomes
 
-    def _member_of(
-        self, owners: tuple[Value, ...], links: list[str], number: int, dotted: str, path: str
-    ) -> tuple[Value, ...]:
+    def _member_of(self, owners: Values, links: list[str], number: int, dotted: str, path: str) -> Values:
         """Return the values of link `number` on `owners`. `dotted`: the names up to it, "" after a
         call.
         """
@@ -328,14 +321,14 @@ class Evaluator(Remembering):
             return values
         return language.called_member(self, links, number, path, owners, values)
 
-    def _of_arity(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
+    def _of_arity(self, values: Values, path: str, count: int) -> Values:
         """Return the functions that take `count` arguments; all if none does."""
         defaults = self.project.rules(path).default_arguments
         defined = (value for value in values if value.tag == "def")
         fitting = tuple(v for v in defined if accepts_count(self.signature(v.ref), count, defaults))
         return fitting or values
 
-    def _narrowed_field(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
+    def _narrowed_field(self, links: list[str], path: str, scope: int, at: int) -> Values:
         """Return the type of a receiver's field from a test around it, `isinstance(self.x,
         Disk)`.
         """
@@ -347,7 +340,7 @@ class Evaluator(Remembering):
                 return self.declared(site.value[1:], path, scope)
         return ()
 
-    def drop_pure_types(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def drop_pure_types(self, values: Values) -> Values:
         """Return `values` without a script's types that share their name with a value."""
         if len(values) < 2:
             return values
@@ -360,7 +353,7 @@ class Evaluator(Remembering):
         )
         return remaining or values
 
-    def _qualified_values(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
+    def _qualified_values(self, links: list[str], path: str) -> tuple[Values, list[str]]:
         """Return the values of a name with its full package, `app.model.Disk`, and the remaining
         links.
         """
@@ -377,7 +370,7 @@ class Evaluator(Remembering):
                         return values, links[count:]
         return (), links
 
-    def _root_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+    def _root_values(self, name: str, path: str, scope: int, at: int) -> Values:
         if not name.isidentifier() and (marked := self._marked_values(name, path, scope, at)) is not None:
             return marked
         if (owner := self.owners.receiver(name, path, scope)) is not None:
@@ -394,7 +387,7 @@ class Evaluator(Remembering):
             return (*(value for value in values if value.tag == "def"), *own_values) if own_values else values
         return values
 
-    def _marked_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...] | None:
+    def _marked_values(self, name: str, path: str, scope: int, at: int) -> Values | None:
         """Return the values of a first link that is no name; None for any other."""
         if name == "?":
             return ()
@@ -413,14 +406,14 @@ class Evaluator(Remembering):
             return (Value("inst", path, scope),) if scope >= 0 else ()
         return None
 
-    def _property_values(self, value: Value) -> tuple[Value, ...]:
+    def _property_values(self, value: Value) -> Values:
         """Return the result of Swift's computed property; any other value itself."""
         computed = value.tag == "def" and "property" in self.project.definition(value.ref).flags
         return self.results.returned(value.ref) if computed else (value,)
 
     def declared(
         self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
-    ) -> tuple[Value, ...]:
+    ) -> Values:
         """Return instances of a declared type, with `type_arguments` in place of its type
         parameters.
         """
@@ -450,7 +443,7 @@ class Evaluator(Remembering):
             stars = len(starred) - len(name)
             if name in ("Self", "this"):
                 owner = self.owners.type_around(path, scope)
-                candidates: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
+                candidates: Values = (Value("def", *owner),) if owner is not None else ()
             elif name in type_arguments:
                 candidates = type_arguments[name]
             else:
@@ -476,7 +469,7 @@ class Evaluator(Remembering):
             values = [value._replace(tag="map") if value.tag == "list" else value for value in values]
         return merge_values([tuple(values)])
 
-    def named_by_type(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+    def named_by_type(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> Values:
         """Return the values of a chain that names a type: a member or variable of that name does
         not hide the type.
         """
@@ -485,7 +478,7 @@ class Evaluator(Remembering):
             return self._types_of_chain(chain, path, scope) or values
         return values
 
-    def hidden_types(self, name: str, values: tuple[Value, ...], place: tuple[str, int]) -> tuple[Value, ...]:
+    def hidden_types(self, name: str, values: Values, place: tuple[str, int]) -> Values:
         """Return the types that a called name means if instances that cannot be called hide them:
         the member in `Logger = new Logger()`.
         """
@@ -495,7 +488,7 @@ class Evaluator(Remembering):
             return ()
         return tuple(value for value in self._types_of_chain(name, *place) if value.tag == "def")
 
-    def is_hidden_type(self, chain: str, values: tuple[Value, ...], path: str) -> bool:
+    def is_hidden_type(self, chain: str, values: Values, path: str) -> bool:
         """Return True if `values` has no type, and the project has definitions of that name."""
         for value in values:
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
@@ -506,7 +499,7 @@ class Evaluator(Remembering):
         places = index.places(-1, chain)
         return any(isinstance(place, Import) and place.name != place.member for place in places)
 
-    def _types_of_chain(self, chain: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _types_of_chain(self, chain: str, path: str, scope: int) -> Values:
         """Return the types that a chain names past members and variables; () without one."""
         key = (path, scope, f":{chain}", ANYWHERE)
         if (cached := self._memo.get(key)) is not None:
@@ -525,7 +518,7 @@ class Evaluator(Remembering):
             self._memo[key] = values
         return values
 
-    def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> Values:
         """Return the content of Rust's `Padded<Disk>` if its `deref` returns the type parameter."""
         name, arguments = split_generic(text)
         if not arguments or not self.project.rules(path).derefs:
@@ -539,7 +532,7 @@ class Evaluator(Remembering):
                     return self.declared(arguments[-1], path, scope)
         return ()
 
-    def _project_containers(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _project_containers(self, text: str, path: str, scope: int) -> Values:
         """Return instances of the project's `Queue[int]`, `Box<Disk>`, without their elements."""
         # Independent of earlier lookups in the file, unlike `may_bind`.
         index = self.project.index(path)
@@ -560,8 +553,5 @@ class Evaluator(Remembering):
             target.ref
             for value in values
             for target in self.exports.commonjs.unwrap_module(value)
-            if self._is_type(target)
+            if target.tag == "def" and self.project.definition(target.ref).has_members
         ]
-
-    def _is_type(self, value: Value) -> bool:
-        return value.tag == "def" and self.project.definition(value.ref).has_members

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from cortex.graph.facts.expressions.blocks import THIS
 from cortex.graph.facts.facts import Binding
 from cortex.graph.facts.reaching_bindings import Meanings
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Remembering, Value, Values
 from cortex.graph.resolution.project import Project
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -23,9 +23,7 @@ class ImplicitReceivers(Remembering):
         self._blocks_by_scope: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
         self.memos = (self._blocks_by_scope,)
 
-    def members(
-        self, name: str, path: str, scope: int, at: int, named_values: tuple[Value, ...]
-    ) -> tuple[Value, ...]:
+    def members(self, name: str, path: str, scope: int, at: int, named_values: Values) -> Values:
         """Return the members of that name on the receivers of blocks around a place, innermost
         first.
 
@@ -81,7 +79,7 @@ class ImplicitReceivers(Remembering):
                 yield from (v for v in self._values.evaluate("this", path, scope, at) if v.tag == "inst")
             scope = index.outer(scope)
 
-    def _block_members(self, binding: Binding, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _block_members(self, binding: Binding, name: str, path: str, scope: int) -> Values:
         for owner in self._values.evaluate(binding.value, path, scope, binding.at):
             values = self._values.attribute(owner, name) if owner.tag == "inst" else ()
             if any(value.tag != "def" or self._is_no_type(value) for value in values):

@@ -15,6 +15,7 @@ from cortex.graph.resolution.evaluation.values import (
     Recursion,
     Remembering,
     Value,
+    Values,
     merge_values,
 )
 from cortex.graph.resolution.modules.includes import C_HOME
@@ -31,6 +32,8 @@ _VALUES = "Values"
 _OF_OBJECTS = frozenset(
     {"constructor", "hasOwnProperty", "toString", "valueOf", "isPrototypeOf", "toLocaleString"}
 )
+#: begins the names of the functions that destructure a value
+COMPONENT = "component"
 
 
 class Members(Remembering):
@@ -52,12 +55,12 @@ class Members(Remembering):
         self._generics = results.generics
         self._recursion = recursion
         self.evaluate, self.is_static = values.evaluate, scopes.is_static
-        self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}
+        self._memo: dict[tuple[Ref, str], Values] = {}
         #: (number of a line of supertypes, name) → their members of that name
-        self._lines: dict[tuple[int, str], tuple[Value, ...]] = {}
+        self._lines: dict[tuple[int, str], Values] = {}
         self.memos = (self._memo, self._lines)
 
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+    def attribute(self, value: Value, name: str) -> Values:
         """Return the values of `value.name`."""
         if value.tag in _NO_TYPES:
             return self._untyped_attribute(value, name)
@@ -127,13 +130,13 @@ class Members(Remembering):
     def _is_computed(self, value: Value) -> bool:
         return value.tag == "def" and self._project.definition(value.ref).name.startswith(BY_MACRO)
 
-    def _variant_values(self, variant: Value, number: str) -> tuple[Value, ...]:
+    def _variant_values(self, variant: Value, number: str) -> Values:
         """Return the values in a variant of Rust's enums."""
         bindings = self._project.index(variant.path).places(variant.at, number)
         chains = (binding.value for binding in bindings if isinstance(binding, Binding))
         return merge_values(self._values.evaluate(chain, *variant.ref) for chain in chains)
 
-    def deref_members(self, value: Value, name: str) -> tuple[Value, ...]:
+    def deref_members(self, value: Value, name: str) -> Values:
         """Return the members of the type that Rust's `deref` returns: `fn deref(&self) ->
         &Disk`.
         """
@@ -147,7 +150,7 @@ class Members(Remembering):
         self._recursion.leave(key, before, members)
         return members
 
-    def _untyped_attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+    def _untyped_attribute(self, value: Value, name: str) -> Values:
         if value.tag == "mod":
             values = self.exports.exported(value.path, name)
             # A Rust path without a target leads out of the project: `std::process`.
@@ -174,7 +177,7 @@ class Members(Remembering):
         steps = self._project.language(value.path).missing_member if value.path else ()
         return next(filter(None, (step(self, value, name) for step in steps)), (EXTERNAL,))
 
-    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> Values:
         """Return the members of a type or its supertypes (`past`: of these only); of fields their
         values.
         """
@@ -194,7 +197,7 @@ class Members(Remembering):
             self._memo[memo] = values
         return values
 
-    def _inherited_member(self, above: Supers, name: str) -> tuple[Value, ...]:
+    def _inherited_member(self, above: Supers, name: str) -> Values:
         """Return an inherited member, in one cache for all types with the same supertypes."""
         memo = (above.line, name)
         values = self._lines.get(memo)
@@ -209,7 +212,7 @@ class Members(Remembering):
                 self._lines[memo] = values
         return values
 
-    def _bases_named(self, above: Supers, name: str) -> tuple[Value, ...]:
+    def _bases_named(self, above: Supers, name: str) -> Values:
         """Return C++'s supertypes of that name: a member of their heirs, `Base::save()`."""
         if not above.types or not self._project.rules(above.types[0][0]).name_spaces:
             return ()
@@ -230,7 +233,7 @@ class Members(Remembering):
             yielded.add(name)
             yield tuple(ref for ref in above.types if definition(ref).qualified == name)
 
-    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]:
+    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> Values:
         """Return Ruby's members of one name that are class methods (`static`), or that are not, of
         the nearest type that has any.
         """
@@ -258,17 +261,17 @@ class Members(Remembering):
     def _is_mixin(self, ref: Ref) -> bool:
         return self._project.definition(ref).kind == "trait"
 
-    def _drop_other_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
+    def _drop_other_kind(self, values: Values, *, static: bool) -> Values:
         return tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))
 
-    def _handed_down(self, supertype: Ref, name: str) -> tuple[Value, ...]:
+    def _handed_down(self, supertype: Ref, name: str) -> Values:
         """Return a supertype's members; Ruby's modules keep their class methods to themselves."""
         values = self._own_member(supertype, name)
         if values and self._is_mixin(supertype) and self._project.rules(supertype[0]).class_methods:
             return self._drop_other_kind(values, static=False)
         return values
 
-    def _index_signature_values(self, value: Value, name: str) -> tuple[Value, ...]:
+    def _index_signature_values(self, value: Value, name: str) -> Values:
         """Return the values of a script type's index signature, `Record<string, Disk>`, for an
         instance.
         """
@@ -281,7 +284,7 @@ class Members(Remembering):
                 return values
         return ()
 
-    def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
+    def _own_member(self, owner: Ref, name: str) -> Values:
         project, path = self._project, owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
         rules = project.rules(path)
@@ -321,17 +324,17 @@ class Members(Remembering):
         self,
         owner: Ref,
         name: str,
-        methods: tuple[Value, ...],
+        methods: Values,
         bindings: list[tuple[str, Binding]],
         near: str,
-    ) -> tuple[Value, ...]:
+    ) -> Values:
         """Return the methods and the values of the fields of one name."""
         aliases = self._project.language(owner[0]).with_aliases
         if aliases is not None and bindings:
             methods, bindings = aliases(self, owner, name, methods, bindings)
         return (*methods, *self._values_of(bindings, near))
 
-    def _spread_members(self, owner: Ref, name: str) -> tuple[Value, ...]:
+    def _spread_members(self, owner: Ref, name: str) -> Values:
         """Return the members that an object literal spreads: `{ ...other }`."""
         if HOLDER not in self._project.definition(owner).flags:
             return ()
@@ -340,13 +343,13 @@ class Members(Remembering):
         )
         return merge_values(self.attribute(value, name) for value in values)
 
-    def _field_values(self, home: str, qualified: str, name: str, near: str = "") -> tuple[Value, ...]:
+    def _field_values(self, home: str, qualified: str, name: str, near: str = "") -> Values:
         """Return the values of a type's field; of same-named types in several files that of
         `near`.
         """
         return self._values_of([*self._project.fields_of(home, qualified, name)], near)
 
-    def _values_of(self, bindings: list[tuple[str, Binding]], near: str) -> tuple[Value, ...]:
+    def _values_of(self, bindings: list[tuple[str, Binding]], near: str) -> Values:
         if not bindings:
             return ()
         bindings = [entry for entry in bindings if entry[0] == near] or bindings
@@ -363,3 +366,15 @@ class Members(Remembering):
 
 def _container_of(value: Value) -> Value:
     return value._replace(tag="list", depth=value.depth + 1) if value.tag in ("inst", "list") else value
+
+
+def component_name(project: Project, value: Value, name: str) -> str:
+    """Return the name of the part that `val (a, b) = x` takes: `component2` is the second
+    constructor parameter.
+    """
+    number = name.removeprefix(COMPONENT)
+    if value.tag != "inst" or not number.isdecimal() or not project.rules(value.path).components:
+        return name
+    facts = project.index(value.path).facts
+    names = [binding.name for binding in facts.bindings if binding.scope == value.at][: int(number)]
+    return names[-1] if names and len(names) == int(number) else name

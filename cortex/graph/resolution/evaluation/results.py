@@ -11,17 +11,16 @@ from cortex.graph.facts.facts import ALIAS, DECORATED, YIELDING, Binding, Defini
 from cortex.graph.resolution.calling.extensions import Extensions, extension_result
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
-    ChainEvaluator,
     Recursion,
     Remembering,
     Value,
+    Values,
     merge_values,
 )
 from cortex.graph.resolution.modules.commonjs import CommonJs
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.types.generics import Generics
-from cortex.graph.resolution.types.supertypes import Supertypes
+from cortex.graph.resolution.types.generics import TypeEvaluator
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: precedes the result in TypeScript's function types
@@ -35,19 +34,11 @@ _ENDS = ("begin", "end")
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
-class Declaring(ChainEvaluator, Protocol):
-    """Expressions and declared types, as Results uses them."""
+class Declaring(TypeEvaluator, Protocol):
+    """The evaluator with its extensions, as Results uses it."""
 
     @property
     def extensions(self) -> Extensions: ...
-
-    @property
-    def generics(self) -> Generics: ...
-
-    @property
-    def supertypes(self) -> Supertypes: ...
-
-    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
 
 class Results(Remembering):
@@ -57,10 +48,10 @@ class Results(Remembering):
         self._project, self._values = project, values
         self._commonjs, self._recursion = commonjs, recursion
         self.generics = values.generics
-        self._returns: dict[Ref, tuple[Value, ...]] = {}
+        self._returns: dict[Ref, Values] = {}
         self.memos = (self._returns,)
 
-    def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
+    def called(self, value: Value, number: int = 0) -> Values:
         """Return the results of a call of `value`; `number` 0 is the first result."""
         if value.tag == "elem":
             inner = value.depth - 1
@@ -83,9 +74,7 @@ class Results(Remembering):
             return merge_values(self.called(target) for target in targets)
         return ()
 
-    def receiver_result(
-        self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+    def receiver_result(self, value: Value, owners: Values, place: tuple[str, int]) -> Values:
         """Return the receiver of a method that declares to return it: TypeScript's `add<T extends
         Disk>(this: T): T`.
         """
@@ -114,7 +103,7 @@ class Results(Remembering):
         is_this = places and isinstance(places[-1], Binding) and places[-1].value == returns
         return owners if is_this else ()
 
-    def _of_heir(self, value: Value, definition: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+    def _of_heir(self, value: Value, definition: Definition, owners: Values) -> Values:
         """Return the results of Ruby's class method: `new` in it makes an instance of the heir that
         it is called on.
         """
@@ -131,19 +120,19 @@ class Results(Remembering):
         is_def = value.tag == "def" and self._project.definition(value.ref).has_members
         return is_def or value.tag in ("inst", "super")
 
-    def _function_type_result(self, name: str, path: str) -> tuple[Value, ...]:
+    def _function_type_result(self, name: str, path: str) -> Values:
         """Return the result of a script's constant with a function type, `(x: A) => Disk`."""
         for binding in self._project.index(path).top_bindings.get((-1, name), ()):
             if binding.value.startswith(":") and _ARROW in binding.value:
                 return self._values.declared(binding.value.rpartition(_ARROW)[2], path, -1)
         return ()
 
-    def call_of(self, value: Value) -> tuple[Value, ...]:
+    def call_of(self, value: Value) -> Values:
         """Return the functions that a call of an instance calls."""
         operator = self._project.language(value.path).call_operator
         return operator(self._project, self._values, value) if operator is not None else ()
 
-    def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
+    def returned(self, ref: Ref, number: int = 0) -> Values:
         """Return the results of a function: by its declared type, else by its returned value."""
         if number:
             returns = self._project.definition(ref).returns
@@ -160,7 +149,9 @@ class Results(Remembering):
         is_parameter = self._is_parameter(definition.returns[1:], ref)
         values = () if is_parameter else self._values.evaluate(definition.returns, *ref)
         if YIELDING.intersection(definition.flags):
-            values = merge_values(self._item(value) for value in values)
+            values = merge_values(
+                (self.element(value) if value.tag == "list" else (value,)) for value in values
+            )
         if self._recursion.leave(ref, before, values):
             self._returns[ref] = values
         return values
@@ -172,7 +163,7 @@ class Results(Remembering):
         erased = self._project.rules(ref[0]).erased_types
         return erased and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
 
-    def decorated(self, ref: Ref) -> tuple[Value, ...]:
+    def decorated(self, ref: Ref) -> Values:
         """Return the instances that a function's decorator returns, by its declared result."""
         definition = self._project.definition(ref)
         chains = [flag[1:] for flag in definition.flags if flag.startswith(DECORATED)]
@@ -183,10 +174,7 @@ class Results(Remembering):
         ]
         return tuple(value for value in values if value.tag == "inst")
 
-    def _item(self, value: Value) -> tuple[Value, ...]:
-        return self.element(value) if value.tag == "list" else (value,)
-
-    def _by_operator(self, value: Value) -> tuple[Value, ...]:
+    def _by_operator(self, value: Value) -> Values:
         """Return the result of C++'s `operator[]`, or of Kotlin's `operator fun get`; in Kotlin an
         iterable type has elements.
         """
@@ -196,7 +184,7 @@ class Results(Remembering):
             return ()
         return self._results_of(name, value)
 
-    def _by_class_operator(self, value: Value) -> tuple[Value, ...]:
+    def _by_class_operator(self, value: Value) -> Values:
         """Return the result of a Ruby type's own `[]`: `Disk[1]`."""
         operator = self._project.rules(value.path).element_operator
         is_module = self._project.definition(value.ref).kind == "trait"
@@ -209,7 +197,7 @@ class Results(Remembering):
             if method.tag == "def"
         )
 
-    def _results_of(self, name: str, owner: Value) -> tuple[Value, ...]:
+    def _results_of(self, name: str, owner: Value) -> Values:
         """Return the results of an instance's methods of one name."""
         members = self._values.member(owner.ref, name)
         if self._project.rules(owner.path).class_methods:
@@ -220,13 +208,13 @@ class Results(Remembering):
             for method in methods
         )
 
-    def iterated(self, value: Value) -> tuple[Value, ...]:
+    def iterated(self, value: Value) -> Values:
         """Return the elements over which C++'s `for (auto &x : value)` runs: what `*` of the result
         of `begin` returns.
         """
         if value.tag != "inst" or not all(self._values.member(value.ref, name) for name in _ENDS):
             return self.element(value)
-        elements: list[tuple[Value, ...]] = []
+        elements: list[Values] = []
         for iterator in self._results_of(_ENDS[0], value):
             if iterator.tag != "inst":
                 elements.append(self.element(iterator))
@@ -236,7 +224,7 @@ class Results(Remembering):
                 elements.append((iterator,))
         return merge_values(elements)
 
-    def aliased(self, value: Value) -> tuple[Value, ...]:
+    def aliased(self, value: Value) -> Values:
         """Return the container or iterator of a C++ alias, `typedef vector<Disk> Disks`."""
         if value.tag != "def" or self._project.home(value.path) != C_HOME:
             return ()
@@ -252,13 +240,13 @@ class Results(Remembering):
         self._recursion.leave(key, before, containers)
         return containers
 
-    def pointee(self, value: Value) -> tuple[Value, ...]:
+    def pointee(self, value: Value) -> Values:
         """Return the target of C++'s `*x`: an iterator's element, else the value: pointers equal
         their target.
         """
         return self.element(value) if value.tag == "iter" else (value,)
 
-    def element(self, value: Value) -> tuple[Value, ...]:
+    def element(self, value: Value) -> Values:
         if value.tag in ("list", "map", "iter"):
             inner = value.depth - 1
             if value.tag == "map" and inner > 0:

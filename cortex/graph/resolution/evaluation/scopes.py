@@ -27,6 +27,7 @@ from cortex.graph.resolution.evaluation.values import (
     Recursion,
     Remembering,
     Value,
+    Values,
 )
 from cortex.graph.resolution.modules.builds import of_package
 from cortex.graph.resolution.modules.exports import Exports
@@ -56,7 +57,7 @@ class Scopes(Remembering):
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
         self.project, self._meanings, self._recursion = project, meanings, recursion
         #: (file, `_visible_scope`, name, `is_in_group`) → values of a name that no binding has
-        self._foreign: dict[tuple[str, int, str, bool], tuple[tuple[Value, ...], How]] = {}
+        self._foreign: dict[tuple[str, int, str, bool], tuple[Values, How]] = {}
         self._visible_scopes: dict[tuple[str, int], int] = {}
         self._name_spaces: dict[str, tuple[str, ...]] = {}
         #: folder → the modules that the tests below it include, in Ruby
@@ -65,7 +66,7 @@ class Scopes(Remembering):
         self.owners = Owners(project, meanings, self.exports.crates)
         self.memos = (self._foreign, self._visible_scopes, self._name_spaces)
 
-    def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
+    def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Values, How]:
         """Return the values of a bare name in `scope` at byte `at`, and the confidence."""
         if self.project.index(path).may_bind(name) or self.project.rules(path).value_imports:
             return self._search_scopes(name, path, scope, at)
@@ -106,7 +107,7 @@ class Scopes(Remembering):
             home, definition.qualified
         )
 
-    def _search_scopes(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How]:
+    def _search_scopes(self, name: str, path: str, scope: int, at: int) -> tuple[Values, How]:
         index = self.project.index(path)
         facts = index.facts
         rules = index.rules
@@ -162,7 +163,7 @@ class Scopes(Remembering):
             child, current = current, index.outer(current)
         return self.beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
 
-    def types_named(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def types_named(self, name: str, path: str, scope: int) -> Values:
         """Return the types or modules that `name` means as the first name of a type in `scope`.
 
         Members, variables and parameters of that name do not hide them.
@@ -204,7 +205,7 @@ class Scopes(Remembering):
         bound = (site for site in places if isinstance(site, Binding) and site.at == definition.begin)
         return next(bound, None)
 
-    def _types_in(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _types_in(self, name: str, path: str, scope: int) -> Values:
         """Return the types of that name that one scope defines or imports."""
         definitions = self.project.index(path).facts.definitions
         candidates = self.project.index(path).places(scope, name)
@@ -215,7 +216,7 @@ class Scopes(Remembering):
         ]
         return self._of_types(self._latest_meaning(name, path, scope, places, places)[0]) if places else ()
 
-    def _of_types(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def _of_types(self, values: Values) -> Values:
         return tuple(
             value
             for value in values
@@ -223,7 +224,7 @@ class Scopes(Remembering):
             or (value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS)
         )
 
-    def _of_its_kind(self, owner: Ref, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _of_its_kind(self, owner: Ref, name: str, path: str, scope: int) -> Values:
         """Return the members of a type around a place: in Ruby those that the object there has, a
         class or an instance.
         """
@@ -234,7 +235,7 @@ class Scopes(Remembering):
         members = self._meanings.member_of_kind(owner, name, static=static)
         return members or (self._meanings.member(owner, name) if static else ())  # of a block: `test { … }`
 
-    def of_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
+    def of_kind(self, values: Values, *, static: bool) -> Values:
         """Return the methods that are, or are not, class methods (`static`); all if none is."""
         matching = (v for v in values if v.tag != "def" or static == self.is_static(v.ref))
         return tuple(matching) or values
@@ -251,9 +252,7 @@ class Scopes(Remembering):
         """Return True for a method of a class itself."""
         return "static" in self.project.definition(ref).flags
 
-    def local(
-        self, name: str, path: str, scope: int, at: int, child: int = -1
-    ) -> tuple[tuple[Value, ...], How] | None:
+    def local(self, name: str, path: str, scope: int, at: int, child: int = -1) -> tuple[Values, How] | None:
         """Return the latest binding, definition or import of `name` in one scope, None without one.
 
         With `child`, as that definition of the scope sees it.
@@ -273,7 +272,7 @@ class Scopes(Remembering):
             return (*values, *(Value("def", path, at) for at in types)), how
         return self._latest_meaning(name, path, scope, places, candidates)
 
-    def _block_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+    def _block_values(self, name: str, path: str, scope: int, at: int) -> Values:
         """Return the values of a name bound in a block within a field's value."""
         for place in reversed(self.project.index(path).places(scope, name)):
             if isinstance(place, Binding) and place.at <= at < place.until:
@@ -299,7 +298,7 @@ class Scopes(Remembering):
         scope: int,
         places: Sequence[BindingSite],
         candidates: Sequence[BindingSite],
-    ) -> tuple[tuple[Value, ...], How]:
+    ) -> tuple[Values, How]:
         """Return the values of the latest of `places`."""
         definitions = self.project.index(path).facts.definitions
         if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
@@ -338,7 +337,7 @@ class Scopes(Remembering):
         same = [child for child in places if isinstance(child, int) and definitions[child].kind != "constant"]
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
 
-    def _parameter_values(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _parameter_values(self, name: str, path: str, scope: int) -> Values:
         """Return the values of a Python parameter without a type."""
         if not self.project.rules(path).untyped_parameters:
             return ()
@@ -358,9 +357,7 @@ class Scopes(Remembering):
     def _is_script(self, path: str) -> bool:
         return self.project.rules(path).erased_types
 
-    def _script_constant(
-        self, path: str, scope: int, name: str, last: BindingSite | None = None
-    ) -> tuple[Value, ...]:
+    def _script_constant(self, path: str, scope: int, name: str, last: BindingSite | None = None) -> Values:
         """Return a script's constant besides its value, `const isText = typeOf("text")`: a target
         for calls.
         """
@@ -412,7 +409,7 @@ class Scopes(Remembering):
             return at
         return self.overloads(path, index.children.get((definition.parent, definition.name), [at]))[0]
 
-    def _binding_values(self, binding: Binding, path: str) -> tuple[Value, ...]:
+    def _binding_values(self, binding: Binding, path: str) -> Values:
         if binding.value == "?":
             return ()
         value = binding.value
@@ -421,7 +418,7 @@ class Scopes(Remembering):
             at = binding.until - 1 if self.project.rules(path).file_fields else ANYWHERE
         return self._meanings.evaluate(value, path, binding.scope, at)
 
-    def beyond(self, name: str, path: str, at: int, inside: str = "") -> tuple[tuple[Value, ...], How]:
+    def beyond(self, name: str, path: str, at: int, inside: str = "") -> tuple[Values, How]:
         """Return names of the whole package (of the scopes around `inside` first), then of star
         imports.
         """
@@ -475,7 +472,7 @@ class Scopes(Remembering):
             self._name_spaces[path] = spaces
         return spaces
 
-    def _of_included_modules(self, name: str, path: str, home: str) -> tuple[Value, ...]:
+    def _of_included_modules(self, name: str, path: str, home: str) -> Values:
         """Return the members of Ruby's modules that a file includes outside of all types, or, for a
         test, that another one below the same top folder, such as a helper, includes.
         """
@@ -516,7 +513,7 @@ class Scopes(Remembering):
             return self.exports.crates.is_type(path, scope)
         return any(self.project.types_named(home, scope))
 
-    def _outer_package_values(self, name: str, path: str, home: str) -> tuple[Value, ...]:
+    def _outer_package_values(self, name: str, path: str, home: str) -> Values:
         """Return the values of a name in outer packages, nearest first; in Scala also in package
         objects.
         """
@@ -531,7 +528,7 @@ class Scopes(Remembering):
                 return values
         return ()
 
-    def _home_values(self, name: str, path: str, home: str, inside: str) -> tuple[Value, ...] | None:
+    def _home_values(self, name: str, path: str, home: str, inside: str) -> Values | None:
         """Return the values of a name that no scope of a shared package defines, None without any.
 
         They come from outer name spaces (for PHP's functions the global one), from the name space

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from cortex.graph.facts.reaching_bindings import ANYWHERE
@@ -34,13 +34,19 @@ class Value(NamedTuple):
         return (self.path, self.at)
 
 
-def merge_values(groups: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
+Values = tuple[Value, ...]
+#: type parameter → its values
+TypeArguments = Mapping[str, Values]
+NO_TYPE_ARGUMENTS: TypeArguments = {}
+
+
+def merge_values(groups: Iterable[Values], most: int = VALUES_MAX) -> Values:
     """Return all values without duplicates; () if they are more than `most`."""
     values = unique([value for group in groups for value in group])
     return values if len(values) <= most else ()
 
 
-def unique(values: Sequence[Value]) -> tuple[Value, ...]:
+def unique(values: Sequence[Value]) -> Values:
     """Return the values without duplicates, in order; mostly there is one at most."""
     return tuple(values if len(values) < 2 else dict.fromkeys(values))
 
@@ -78,17 +84,23 @@ How = Literal["exact", "import", "receiver"]
 class ChainEvaluator(Protocol):
     """The evaluator of chains, as its parts use it."""
 
-    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> Values: ...
 
-    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> Values: ...
 
-    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> tuple[Value, ...]: ...
+    def member_of_kind(self, owner: Ref, name: str, *, static: bool) -> Values: ...
 
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
+    def attribute(self, value: Value, name: str) -> Values: ...
 
-    def called(self, value: Value) -> tuple[Value, ...]: ...
+    def called(self, value: Value) -> Values: ...
 
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]: ...
+
+    def declared(
+        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
+    ) -> Values: ...
+
+    def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
 
 
 class Remembering:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import EXPORTED, SPREAD
 from cortex.graph.facts.scripts import EXPORTS
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value, Values
 from cortex.graph.resolution.project import Project
 
 #: re-exports that an import is followed through
@@ -16,21 +16,21 @@ class CommonJs(Remembering):
 
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
         self._project, self._meanings, self._recursion = project, meanings, recursion
-        self._wholes: dict[str, tuple[Value, ...]] = {}
+        self._wholes: dict[str, Values] = {}
         self.memos = (self._wholes,)
 
-    def whole_export(self, key: str) -> tuple[Value, ...]:
+    def whole_export(self, key: str) -> Values:
         """Return the values of a file's `module.exports`; () if unknown."""
         if key in self._wholes:
             return self._wholes[key]
         if key not in self._project.packed or not self._project.rules(key).whole_exports:
             return ()
-        values: tuple[Value, ...] = ()
+        values: Values = ()
         before = self._recursion.enter(("whole", key))
         if before is None:
             return self._recursion.answer(("whole", key), values)
         for path in filter(None, (key, self._project.script.counterpart(key))):
-            last: tuple[Value, ...] = ()
+            last: Values = ()
             for where, binding in self._project.fields_of(path, "module", EXPORTS):
                 if binding.value not in ("?", "#"):
                     last = self._meanings.evaluate(binding.value, where, binding.scope)
@@ -39,7 +39,7 @@ class CommonJs(Remembering):
             self._wholes[key] = values
         return values
 
-    def unwrap_module(self, value: Value, hops: int = 0) -> tuple[Value, ...]:
+    def unwrap_module(self, value: Value, hops: int = 0) -> Values:
         """Return `value`; for a script's module the values that it exports as a whole,
         repeatedly.
         """
@@ -50,9 +50,7 @@ class CommonJs(Remembering):
             value,
         )
 
-    def own_export(
-        self, links: list[str], path: str, scope: int
-    ) -> tuple[tuple[Value, ...], list[str]] | None:
+    def own_export(self, links: list[str], path: str, scope: int) -> tuple[Values, list[str]] | None:
         """Return the module of a script's `exports.save` or `module.exports.save`, and the
         remaining links.
 
@@ -68,7 +66,7 @@ class CommonJs(Remembering):
             current = index.facts.definitions[current].parent
         return None
 
-    def assigned_export(self, key: str, name: str) -> tuple[Value, ...]:
+    def assigned_export(self, key: str, name: str) -> Values:
         """Return the values that a script assigns to `exports.name`."""
         index = self._project.index(key)
         for at in index.children.get((-1, name), ()):
@@ -83,7 +81,7 @@ class CommonJs(Remembering):
                     return values
         return ()
 
-    def whole_member(self, key: str, name: str) -> tuple[Value, ...]:
+    def whole_member(self, key: str, name: str) -> Values:
         """Return a member of a whole export; for `default` the export itself."""
         exported = self.whole_export(key)
         if name == "default":
@@ -93,7 +91,7 @@ class CommonJs(Remembering):
             return self._default_exports(exported) or ((Value("mod", key),) if commonjs else ())
         return tuple(member for value in exported for member in self._meanings.attribute(value, name))
 
-    def _default_exports(self, exported: tuple[Value, ...]) -> tuple[Value, ...]:
+    def _default_exports(self, exported: Values) -> Values:
         """Return each file's `default`, as in `Disk.default = Disk`; else its whole export."""
         pairs = [(value, self._meanings.attribute(value, "default")) for value in exported]
         defaults = {
@@ -103,7 +101,7 @@ class CommonJs(Remembering):
             dict.fromkeys(target for value in exported for target in defaults.get(value.path, (value,)))
         )
 
-    def drop_declared_modules(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def drop_declared_modules(self, values: Values) -> Values:
         """Return `values` without modules that a definition describes better: a declaration file
         names the class that `require("./disk")` returns.
         """

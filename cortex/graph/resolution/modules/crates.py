@@ -7,7 +7,7 @@ from typing import Protocol
 from cortex.graph.facts.declared.types import alternatives
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import Definition, Import
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, How, Value, nearest_definitions
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, How, Value, Values, nearest_definitions
 from cortex.graph.resolution.modules.package_names import in_scope
 from cortex.graph.resolution.project import Project, Ref
 
@@ -15,9 +15,9 @@ from cortex.graph.resolution.project import Project, Ref
 class Exports(Protocol):
     """Exports of files, as Crates uses them."""
 
-    def imported(self, statement: Import, path: str, hops: int = 0) -> tuple[Value, ...]: ...
+    def imported(self, statement: Import, path: str, hops: int = 0) -> Values: ...
 
-    def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]: ...
+    def exported(self, key: str, name: str, hops: int = 0) -> Values: ...
 
 
 class Crates:
@@ -26,7 +26,7 @@ class Crates:
     def __init__(self, project: Project, meanings: ChainEvaluator, exports: Exports) -> None:
         self._project, self._meanings, self._exports = project, meanings, exports
 
-    def outer_module(self, path: str, scope: int) -> tuple[Value, ...]:
+    def outer_module(self, path: str, scope: int) -> Values:
         """Return the module around this one: in the same file, or another file."""
         inside = self._project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
         while inside and self.is_type(path, inside):
@@ -44,7 +44,7 @@ class Crates:
             extension.type == scope for extension in extensions
         )
 
-    def lookup_inside(self, name: str, path: str, inside: str) -> tuple[tuple[Value, ...], How] | None:
+    def lookup_inside(self, name: str, path: str, inside: str) -> tuple[Values, How] | None:
         """Return the values of a name in an inline module of a Rust file, None if undecided.
 
         The module sees its imports and definitions, and no name of the modules around it.
@@ -70,7 +70,7 @@ class Crates:
             inside = inside.rpartition(".")[0]
         return None
 
-    def re_exported(self, path: str, inside: str, name: str) -> tuple[Value, ...]:
+    def re_exported(self, path: str, inside: str, name: str) -> Values:
         """Return the values that an inline module of a Rust file imports under a name."""
         imports = self._project.index(path).inner_imports.get(inside, ())
         for statement in imports:
@@ -82,7 +82,7 @@ class Crates:
                 return values
         return ()
 
-    def members_below(self, path: str, scope: str, name: str) -> tuple[Value, ...]:
+    def members_below(self, path: str, scope: str, name: str) -> Values:
         """Return `scope::name` if a file only imports `scope`, or an enum of that name."""
         outer, _, last = scope.rpartition(".")
         values: dict[Value, None] = {}
@@ -122,7 +122,7 @@ class Crates:
             crate_refs or (refs if receiver or project.index(path).star_imports else []), path
         ), "import"
 
-    def bounded_field(self, values: tuple[Value, ...], name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def bounded_field(self, values: Values, name: str, path: str, scope: int) -> Values:
         """Return the values of a field of `self` whose type is a parameter of the `impl` around."""
         project = self._project
         if scope < 0 or len(values) != 1 or not project.rules(path).bounded_fields or values[0].tag != "inst":

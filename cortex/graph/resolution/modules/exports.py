@@ -16,6 +16,7 @@ from cortex.graph.resolution.evaluation.values import (
     Recursion,
     Remembering,
     Value,
+    Values,
 )
 from cortex.graph.resolution.modules.commonjs import HOPS_MAX, CommonJs
 from cortex.graph.resolution.modules.crates import Crates
@@ -27,9 +28,9 @@ from cortex.graph.resolution.project import Project
 class Names(Protocol):
     """Names at the top of a file, as Exports uses them."""
 
-    def local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None: ...
+    def local(self, name: str, path: str, scope: int, at: int) -> tuple[Values, How] | None: ...
 
-    def beyond(self, name: str, path: str, at: int) -> tuple[tuple[Value, ...], How]: ...
+    def beyond(self, name: str, path: str, at: int) -> tuple[Values, How]: ...
 
 
 class Exports(Remembering):
@@ -42,16 +43,16 @@ class Exports(Remembering):
         self.meanings, self._recursion, self._names = meanings, recursion, names
         self.commonjs = CommonJs(project, meanings, recursion)
         self.crates = Crates(project, meanings, self)
-        self._memo: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self._memo: dict[tuple[str, str], Values] = {}
         #: file → the modules that its star imports name
         self._stars: dict[str, tuple[str, ...]] = {}
         #: C++ file → the scopes in which it defines names, inner ones first
         self._scopes_by_file: dict[str, tuple[str, ...]] = {}
         #: (file, name) → the values that star imports bring
-        self._star_memo: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self._star_memo: dict[tuple[str, str], Values] = {}
         self.memos = (self._memo, self._stars, self._scopes_by_file, self._star_memo)
 
-    def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
+    def exported(self, key: str, name: str, hops: int = 0) -> Values:
         """Return the values of a module's name, through re-exports."""
         memo = (key, name)
         if (cached := self._memo.get(memo)) is not None:
@@ -60,7 +61,7 @@ class Exports(Remembering):
         if before is None:
             return self._recursion.answer(memo, ())
         values = self._exported(key, name, hops)
-        if key in self._project.files and (other := self._project.script.counterpart(key)):
+        if key in self._project.packed and (other := self._project.script.counterpart(key)):
             more = self._exported(other, name, hops)
             if more and any(value.path != other for value in values):  # each file has its own names
                 values = tuple(value for value in values if value.path != other)
@@ -72,7 +73,7 @@ class Exports(Remembering):
             self._memo[memo] = values
         return values
 
-    def own_exported(self, key: str, name: str) -> tuple[Value, ...]:
+    def own_exported(self, key: str, name: str) -> Values:
         """Return a script's exports of a name, without a name that it only imports."""
         index = self._project.index(key.partition("|")[0])
         imports = index.imports.get((-1, name), ())
@@ -84,14 +85,14 @@ class Exports(Remembering):
             return ()
         return self.exported(key, name)
 
-    def _exported(self, key: str, name: str, hops: int) -> tuple[Value, ...]:
+    def _exported(self, key: str, name: str, hops: int) -> Values:
         project = self._project
         key, bar, scope = key.partition("|")
         if bar:
             return self._from_scope(key, scope, name, hops)
         if key.endswith("/"):
             return self._from_folder(key, name)
-        if key not in project.files:
+        if key not in project.packed:
             return ()
         facts = project.index(key).facts
         local = facts.exports.get(name, name)
@@ -114,7 +115,7 @@ class Exports(Remembering):
         stub = language.stub(project, key) if language.stub is not None else ""
         return self._exported(stub, name, hops) if stub else ()
 
-    def _from_folder(self, key: str, name: str) -> tuple[Value, ...]:
+    def _from_folder(self, key: str, name: str) -> Values:
         """Return a name of Go's package, or of Python's package without `__init__.py`."""
         paths = self._project.paths_of(key)
         if not paths:
@@ -125,7 +126,7 @@ class Exports(Remembering):
         beyond, _ = self._names.beyond(name, path, ANYWHERE)
         return beyond or (self._names.local(name, path, -1, ANYWHERE) or ((),))[0]
 
-    def _from_scope(self, key: str, scope: str, name: str, hops: int) -> tuple[Value, ...]:
+    def _from_scope(self, key: str, scope: str, name: str, hops: int) -> Values:
         """Return a name of `@package|scope` or `file|scope`."""
         project = self._project
         home = key.removeprefix("@")
@@ -158,16 +159,14 @@ class Exports(Remembering):
             return (Value("mod", f"{key}|{inner}"),)
         return self._in_opened_space(key, scope, name, hops)
 
-    def _in_opened_space(self, key: str, scope: str, name: str, hops: int) -> tuple[Value, ...]:
+    def _in_opened_space(self, key: str, scope: str, name: str, hops: int) -> Values:
         """Return a name of a C++ name space that a macro opens: it is in the scope around it."""
         if not scope or not self._project.is_opened_by_macro(key.removeprefix("@"), scope):
             return ()
         outer = self._from_scope(key, scope.rpartition(".")[0], name, hops)
         return tuple(value for value in outer if self._project.is_in_opened_space(value.path, scope))
 
-    def _copied_from(
-        self, key: str, scope: str, name: str, values: tuple[Value, ...], hops: int
-    ) -> list[Value]:
+    def _copied_from(self, key: str, scope: str, name: str, values: Values, hops: int) -> list[Value]:
         """Return what `values` copy from a C++ name space that a macro opens: a library's copy in
         one header defines the macro itself, and no file of the library includes it.
         """
@@ -177,7 +176,7 @@ class Exports(Remembering):
         opened = self._in_opened_space(key, scope, name, hops) if copies else ()
         return [value for value in opened if value not in values and copies.isdisjoint(read_by(value.path))]
 
-    def _used_in_scope(self, scope: str, name: str, hops: int) -> tuple[Value, ...]:
+    def _used_in_scope(self, scope: str, name: str, hops: int) -> Values:
         """Return the values of a name that a name space of C++ takes from another."""
         for path in self._project.tops_of(C_HOME, USING + scope):
             for binding in self._project.index(path).top_bindings[-1, USING + scope]:
@@ -207,7 +206,7 @@ class Exports(Remembering):
         )
         return f"@{C_HOME}|{scope_key}" if scope_key else ""
 
-    def imported(self, statement: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
+    def imported(self, statement: Import, path: str, hops: int = 0) -> Values:
         key = self._module_of(statement, path)
         language = self._project.language(path)
         if not statement.member:
@@ -224,7 +223,7 @@ class Exports(Remembering):
         inner = language.import_last(self._project, statement, path, key)
         return (Value("mod", inner),) if inner else ()
 
-    def dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
+    def dotted_import(self, dotted: str, path: str) -> Values:
         """Return the module of `import a.b.c`, which binds the whole dotted name."""
         imports = self._project.index(path).imports.get((-1, dotted))
         if not imports:
@@ -232,7 +231,7 @@ class Exports(Remembering):
         key = self._project.find_module(imports[-1].module, path)
         return (Value("mod", key),) if key else (EXTERNAL,)
 
-    def star_imported(self, name: str, path: str, at: int) -> tuple[Value, ...]:
+    def star_imported(self, name: str, path: str, at: int) -> Values:
         """Return the values that star imports bring under a name.
 
         Scala's may import members of a value from an earlier import: only those before byte `at`
@@ -248,13 +247,13 @@ class Exports(Remembering):
                 self._star_memo[path, name] = values
         return values
 
-    def _star_import_before(self, name: str, path: str, at: int) -> tuple[Value, ...]:
+    def _star_import_before(self, name: str, path: str, at: int) -> Values:
         for star in self._project.index(path).star_imports:
             if star.at < at and (values := self.value_import(star, path, name)):
                 return values
         return ()
 
-    def _star_import_values(self, name: str, path: str) -> tuple[Value, ...]:
+    def _star_import_values(self, name: str, path: str) -> Values:
         keys = self._stars.get(path)
         if keys is None:  # most names get here
             module_keys = [self._module_of(star, path) for star in self._project.index(path).star_imports]
@@ -264,7 +263,7 @@ class Exports(Remembering):
                 return values
         return ()
 
-    def value_import(self, statement: Import, path: str, name: str) -> tuple[Value, ...]:
+    def value_import(self, statement: Import, path: str, name: str) -> Values:
         """Return members that Scala's import takes from a value, an object or a nested package:
         `import disk._`.
         """

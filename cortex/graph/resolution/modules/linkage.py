@@ -9,7 +9,7 @@ from collections import Counter
 import msgspec
 
 from cortex.graph.facts.facts import DEFAULT, SPECIALIZED, Definition
-from cortex.graph.resolution.evaluation.values import Value, nearest_definitions
+from cortex.graph.resolution.evaluation.values import Values, nearest_definitions
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.conversions import bare_cpp_type
 from cortex.terms.kinds import TYPE_KINDS
@@ -51,7 +51,7 @@ def reachable_definitions(project: Project, refs: list[Ref], path: str) -> list[
     return matching or refs
 
 
-def visible_values(project: Project, values: tuple[Value, ...], path: str) -> tuple[Value, ...]:
+def visible_values(project: Project, values: Values, path: str) -> Values:
     """Return the values that `reachable_definitions` allows."""
     refs = [value.ref for value in values if value.tag == "def"]
     matching = reachable_definitions(project, refs, path)

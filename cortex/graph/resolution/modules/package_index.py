@@ -4,15 +4,18 @@ scope and name. It stores only their places.
 
 from __future__ import annotations
 
+import bisect
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from cortex.graph.facts.facts import TESTED
 from cortex.graph.facts.tables import FileIndex, Ref
-from cortex.graph.resolution.sorted_lists import add_sorted, remove_nested, remove_sorted
 
 NO_MEMBERS: Mapping[str, list[Ref]] = {}
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class PackageIndex:
@@ -89,3 +92,31 @@ def _top_names(index: FileIndex) -> Iterator[str]:
     for (_, name), bindings in index.top_bindings.items():
         if not all(binding.until for binding in bindings):
             yield name
+
+
+def add_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
+    """Add to one of a table's lists, which stay sorted whatever the order of additions."""
+    values = table.get(key)
+    if values is None:
+        table[key] = [value]
+    elif value > values[-1]:  # type: ignore[operator]  # paths and refs have an order
+        values.append(value)
+    else:
+        bisect.insort(values, value)  # type: ignore[call-overload]
+
+
+def remove_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
+    """Remove from one of a table's lists; drop it when it is empty."""
+    values = table[key]
+    values.remove(value)
+    if not values:
+        del table[key]
+
+
+def remove_nested(
+    table: dict[tuple[str, str], dict[str, list[V]]], key: tuple[str, str], name: str, value: V
+) -> None:
+    """Remove from a list of an inner table; drop the table when it is empty."""
+    remove_sorted(table[key], name, value)
+    if not table[key]:
+        del table[key]

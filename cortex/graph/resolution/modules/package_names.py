@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from cortex.graph.facts.facts import COMPANION, PACKAGE, SPECIALIZED
-from cortex.graph.resolution.evaluation.values import Value
+from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.modules.builds import of_package
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.linkage import drop_declarations, linked_definitions
@@ -21,7 +21,7 @@ TWINS_MAX = 12
 _SECONDARY_FLAGS = frozenset({COMPANION, SPECIALIZED})
 
 
-def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
+def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> Values:
     """Return definitions of `name` in one scope of a package: bodies before declarations.
 
     Those in the same file, if it has any.

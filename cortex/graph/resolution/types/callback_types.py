@@ -12,7 +12,7 @@ from cortex.graph.facts.declared.types import parameter_type, split_top_level
 from cortex.graph.facts.expressions.callback_types import ITSELF, Context, decode_context
 from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value, Values
 from cortex.graph.resolution.modules.commonjs import HOPS_MAX, CommonJs
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -33,7 +33,7 @@ class Contexts:
     def __init__(self, project: Project, meanings: ChainEvaluator, commonjs: CommonJs) -> None:
         self._project, self._meanings, self._commonjs = project, meanings, commonjs
 
-    def values_of(self, value: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+    def values_of(self, value: str, path: str, scope: int, at: int = ANYWHERE) -> Values:
         """Return the values of a parameter; of several signatures the first with an answer."""
         context = decode_context(value)
         if context.source.startswith(":"):
@@ -79,12 +79,10 @@ class Contexts:
             elif binding.value != chain:
                 yield from self._declared(binding.value, path, -1, ANYWHERE, hops + 1)
 
-    def _first(self, candidates: Iterable[tuple[Value, ...]]) -> tuple[Value, ...]:
+    def _first(self, candidates: Iterable[Values]) -> Values:
         return next((values for values in candidates if values), ())
 
-    def _parameter_values(
-        self, declaration: tuple[str, str, int], context: Context
-    ) -> Iterator[tuple[Value, ...]]:
+    def _parameter_values(self, declaration: tuple[str, str, int], context: Context) -> Iterator[Values]:
         """Yield the values of parameter `context.number` for a function of the declared type.
 
         `declaration` is (text of the type, file, scope).

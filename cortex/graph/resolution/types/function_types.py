@@ -5,11 +5,10 @@ a name of a function type.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from cortex.graph.facts.facts import ABSTRACT
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.types.supertypes import Supertypes
+from cortex.graph.resolution.types.generics import TypeEvaluator
 from cortex.terms.kinds import TYPE_KINDS
 
 #: how `Rules.functions_as` names them: by the one method without a body, or by a name alone; any
@@ -19,11 +18,7 @@ ONE_METHOD, NAME_ALONE = "method", "type"
 _OF_OBJECTS = frozenset({"equals", "hashCode", "toString"})
 
 
-class HasSupertypes(Protocol):
-    supertypes: Supertypes
-
-
-def stands_for(project: Project, evaluator: HasSupertypes, ref: Ref) -> tuple[bool, Ref | None]:
+def stands_for(project: Project, evaluator: TypeEvaluator, ref: Ref) -> tuple[bool, Ref | None]:
     """Return whether a function may stand for a type, and the method that a call of it then means,
     if the project has it.
     """

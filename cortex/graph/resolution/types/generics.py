@@ -8,43 +8,46 @@ from the bases that lead there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.declared.types import CONTAINERS, WRAPPERS, alternatives
 from cortex.graph.facts.facts import Definition
-from cortex.graph.resolution.evaluation.values import EXTERNAL, Remembering, Value, merge_values
+from cortex.graph.resolution.evaluation.values import (
+    EXTERNAL,
+    NO_TYPE_ARGUMENTS,
+    ChainEvaluator,
+    Remembering,
+    TypeArguments,
+    Value,
+    Values,
+    merge_values,
+)
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 from cortex.graph.resolution.types.supertypes import Supertypes
 from cortex.terms.kinds import TYPE_KINDS
 
-#: type parameter → its values
-TypeArguments = Mapping[str, tuple[Value, ...]]
-NO_TYPE_ARGUMENTS: TypeArguments = {}
 #: depth of nested type arguments in a value
 NESTED_MAX = 3
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-class Values(Protocol):
-    """Types and declared types, as Generics uses them."""
+class TypeEvaluator(ChainEvaluator, Protocol):
+    """The evaluator of chains, with its parts for types."""
 
     @property
     def supertypes(self) -> Supertypes: ...
 
-    def evaluate(self, chain: str, path: str, scope: int) -> tuple[Value, ...]: ...
-
-    def declared(
-        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
-    ) -> tuple[Value, ...]: ...
+    @property
+    def generics(self) -> Generics: ...
 
 
 class Generics(Remembering):
     """Type arguments in a project, with caches. Valid while the project does not change."""
 
-    def __init__(self, project: Project, values: Values) -> None:
+    def __init__(self, project: Project, values: TypeEvaluator) -> None:
         self._project, self._values = project, values
         self._type_arguments: dict[tuple[Value, Ref], TypeArguments] = {}
         #: function → type parameters of the type around it that its result mentions
@@ -90,9 +93,7 @@ class Generics(Remembering):
         )
         return value._replace(type_arguments=own_arguments) if any(own_arguments) else value
 
-    def method_result(
-        self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+    def method_result(self, value: Value, owners: Values, place: tuple[str, int]) -> Values:
         """Return a method's result on `owners` if it mentions type parameters of the type around
         it.
 
@@ -118,11 +119,11 @@ class Generics(Remembering):
 
     def result_with(
         self, callees: Sequence[Value], arguments: Sequence[str], place: tuple[str, int]
-    ) -> tuple[Value, ...]:
+    ) -> Values:
         """Return the results of methods which mention their own type parameters, of a call with
         type arguments: `Make<Disk>()`. () if a method of another kind may be called.
         """
-        results = list[tuple[Value, ...]]()
+        results = list[Values]()
         for callee in callees:
             if callee.tag != "def":
                 return ()
@@ -139,7 +140,7 @@ class Generics(Remembering):
             results.append(self._values.declared(definition.returns[1:], *callee.ref, of_names))
         return merge_values(results)
 
-    def of_call(self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]) -> TypeArguments:
+    def of_call(self, value: Value, owners: Values, place: tuple[str, int]) -> TypeArguments:
         """Return the type arguments of the type around a called function."""
         parent = self._project.definition(value.ref).parent
         holder = (value.path, parent)
@@ -150,7 +151,7 @@ class Generics(Remembering):
             NO_TYPE_ARGUMENTS,
         )
 
-    def field(self, owner: Value, name: str) -> tuple[Value, ...]:
+    def field(self, owner: Value, name: str) -> Values:
         """The values of a field whose type mentions a type parameter; () for other fields."""
         for ref in self._generic_line(owner.ref):
             definition = self._project.definition(ref)
@@ -167,7 +168,7 @@ class Generics(Remembering):
                 return self._values.declared(binding.value[1:], path, binding.scope, type_arguments)
         return ()
 
-    def own_field(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+    def own_field(self, name: str, path: str, scope: int) -> Values:
         """Return the values of a bare name that is a field of a type around it."""
         index = self._project.index(path)
         while scope >= 0:
@@ -181,7 +182,7 @@ class Generics(Remembering):
             scope = index.outer(scope)
         return ()
 
-    def element(self, owner: Value) -> tuple[Value, ...]:
+    def element(self, owner: Value) -> Values:
         """Return the elements of a type that inherits from a container: `Disks extends
         ArrayList<Disk>`.
         """
@@ -238,7 +239,7 @@ class Generics(Remembering):
         free_names = [
             name for name in type_parameter_names(self._project.definition(ref)) if name not in type_arguments
         ]
-        filled: dict[str, tuple[Value, ...]] = {}
+        filled: dict[str, Values] = {}
         for name, text in zip(names, texts, strict=True):
             values = self._values.declared(text, *ref, type_arguments) if text else ()
             if values and not (_mentioned_parameters(text, free_names) and EXTERNAL in values):
@@ -262,7 +263,7 @@ class Generics(Remembering):
             else frozenset()
         )
 
-    def _owners(self, owners: tuple[Value, ...], holder: Ref, path: str, scope: int) -> Iterator[Value]:
+    def _owners(self, owners: Values, holder: Ref, path: str, scope: int) -> Iterator[Value]:
         for owner in owners:
             if owner.tag in ("inst", "super"):
                 yield owner._replace(tag="inst")
@@ -301,7 +302,7 @@ def _mentioned_parameters(text: str, names: list[str]) -> frozenset[str]:
     return frozenset(plain.intersection(_WORD.findall(text)))
 
 
-def _cut_deep(values: tuple[Value, ...], depth: int = 1) -> tuple[Value, ...]:
+def _cut_deep(values: Values, depth: int = 1) -> Values:
     """Values without type arguments below NESTED_MAX: a type may contain itself without end."""
     if not any(value.type_arguments for value in values):
         return values

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from cortex.graph.facts.declared.generics import split_generic
 from cortex.graph.facts.facts import DEFAULT, MANY, Definition
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
-from cortex.graph.resolution.evaluation.values import Value, merge_values
+from cortex.graph.resolution.evaluation.values import Value, Values, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import leading_parameters, type_parameter_names
 from cortex.graph.resolution.types.function_types import stands_for
@@ -22,9 +22,7 @@ _WORD = re.compile(r"\w+")
 LibraryTypes = Callable[[str, Sequence[str]], Sequence[str] | None]
 
 
-def function_takers(
-    _evaluator: Evaluator, owners: tuple[Value, ...], members: tuple[Value, ...]
-) -> tuple[Value, ...]:
+def function_takers(_evaluator: Evaluator, owners: Values, members: Values) -> Values:
     """Return the callees that get a function: `members` if the project has them, else containers
     among `owners`, which pass their elements.
     """
@@ -36,10 +34,10 @@ def passed_parameter(  # noqa: PLR0917 - the hook's arguments
     evaluator: Evaluator,
     value: Value,
     link: str,
-    owners: tuple[Value, ...],
+    owners: Values,
     place: tuple[str, int],
     library_types: LibraryTypes,
-) -> tuple[Value, ...]:
+) -> Values:
     """Return the values of the parameter that `link` names, of a function passed to `value`.
 
     () if no type tells them, and for a type parameter of the called function.
@@ -53,7 +51,7 @@ def passed_parameter(  # noqa: PLR0917 - the hook's arguments
         return evaluator.results.element(value) if is_element else ()
     if value.tag != "def":
         return ()
-    project, outcomes = evaluator.project, list[tuple[Value, ...]]()
+    project, outcomes = evaluator.project, list[Values]()
     definition = project.definition(value.ref)
     for ref in _callees(evaluator, value, definition):
         callee = project.definition(ref)
@@ -81,10 +79,10 @@ def _parameter(  # noqa: PLR0917
     ref: Ref,
     text: str,
     parameter: tuple[int, int],
-    owners: tuple[Value, ...],
+    owners: Values,
     place: tuple[str, int],
     library_types: LibraryTypes,
-) -> tuple[Value, ...]:
+) -> Values:
     """Return the values of a parameter (its number, their count) of a function of type `text`."""
     project, generics = evaluator.project, evaluator.generics
     number, count = parameter
@@ -122,8 +120,8 @@ def _parameter(  # noqa: PLR0917
 
 
 def _of_receiver(
-    evaluator: Evaluator, definition: Definition, owners: tuple[Value, ...], library_types: LibraryTypes
-) -> dict[str, tuple[Value, ...]]:
+    evaluator: Evaluator, definition: Definition, owners: Values, library_types: LibraryTypes
+) -> dict[str, Values]:
     """Return the values of the type parameter that an extension's receiver alone tells: of `T` in
     `this T disk`, `this IEnumerable<T> disks`.
     """

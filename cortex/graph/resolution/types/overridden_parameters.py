@@ -4,14 +4,14 @@ overrides.
 
 from __future__ import annotations
 
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS
 
 
 def overridden_parameter(
     project: Project, meanings: ChainEvaluator, owner: Ref | None, place: tuple[str, str, int]
-) -> tuple[Value, ...]:
+) -> Values:
     """Return the values of an untyped parameter of a method of type `owner`.
 
     `place`: the parameter's name, and (file, index) of the method.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
 from cortex.graph.facts.facts import ALIAS, EXTENDED, EXTENDED_HEIRS, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value
+from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.arity import type_parameter_names
 
@@ -30,7 +30,7 @@ class Supers(NamedTuple):
 
     types: tuple[Ref, ...] = ()
     complete: bool = True
-    spaces: tuple[Value, ...] = ()
+    spaces: Values = ()
     line: int = 0
     promised: frozenset[Ref] = frozenset()
     extended: frozenset[Ref] = frozenset()
@@ -45,19 +45,11 @@ class Supertypes(Remembering):
         self._written: dict[Ref, Supers] = {}
         #: direct supertypes → their supertypes
         self._lines: dict[tuple[Ref, ...], Supers] = {}
-        self._numbers: dict[tuple[tuple[Ref, ...], tuple[Value, ...], frozenset[Ref]], int] = {}
+        self._numbers: dict[tuple[tuple[Ref, ...], Values, frozenset[Ref]], int] = {}
         self._count = itertools.count(1)  # never reused: other caches have it as a key
         #: (package, qualified name) → parts of that type with bases
         self._parts_with_bases: dict[tuple[str, str], tuple[Ref, ...]] = {}
-
-    def relax(self, memo_max: int) -> None:
-        """Clear caches that have more than `memo_max` entries."""
-        if max(len(self._memo), len(self._written)) > memo_max:
-            self._memo.clear()
-            self._written.clear()
-            self._parts_with_bases.clear()
-            self._lines.clear()
-            self._numbers.clear()
+        self.memos = (self._memo, self._written, self._lines, self._numbers, self._parts_with_bases)
 
     def of(self, owner: Ref) -> Supers:
         if owner in self._memo:
@@ -219,7 +211,7 @@ class Supertypes(Remembering):
         )  # in a namespace
         return owner[0], scope, definition.begin if definition.parent >= 0 or definition.until else ANYWHERE
 
-    def _module_values(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+    def _module_values(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> Values:
         if not self._project.rules(path).whole_exports:
             return ()
         return tuple(value for value in self._types.evaluate(chain, path, scope, at) if value.tag == "mod")
@@ -248,7 +240,7 @@ class Supertypes(Remembering):
             ref for ref in parts if len(type_parameter_names(self._project.definition(ref))) == count
         )
 
-    def _extension_supers(self, owner: Ref) -> tuple[tuple[Ref, ...], tuple[Value, ...]]:
+    def _extension_supers(self, owner: Ref) -> tuple[tuple[Ref, ...], Values]:
         """Return the supertypes and whole modules that extensions add to a type."""
         refs: list[Ref] = []
         spaces: list[Value] = []

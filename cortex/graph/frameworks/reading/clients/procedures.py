@@ -15,8 +15,29 @@ from cortex.graph.facts.facts import Facts, Fragment, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.frameworks.reading.rows import holder_of
 from cortex.graph.frameworks.reading.scopes import Scopes
-from cortex.graph.frameworks.tables.procedures import TRPC, Procedures
 
+#: calls with an object of tRPC's procedures and routers, and calls with routers
+_ROUTERS, _MERGES = ("router", "createTRPCRouter"), ("mergeRouters",)
+#: last call of a procedure → its method, and what is in the name before them
+_KINDS, _BEGINS = {"query": "GET", "mutation": "POST", "subscription": "GET"}, "rocedure"
+#: the name of a router that is served
+_SERVED = re.compile(rb"\btype\s+\w+\s*=\s*typeof\s+(\w+)")
+#: calls that make a client, one whose members are called themselves, and another of a client
+_MAKERS = ("createTRPCReact", "createTRPCNext", "createTRPCClient", "createTRPCProxyClient")
+_CALLERS, _SAME = ("createCaller",), ("useUtils", "useContext")
+_QUERIES = (
+    "useQuery useSuspenseQuery useInfiniteQuery usePrefetchQuery query fetch prefetch ensureData queryOptions "
+    "useSubscription subscribe"
+)
+#: last link of a request → its method
+_CALLS = {
+    **dict.fromkeys(_QUERIES.split(), "GET"),
+    **dict.fromkeys("useMutation mutate mutateAsync mutationOptions".split(), "POST"),
+}
+#: texts of which each file with any of these has one
+_HOLDS = tuple(
+    b"outer({ mergeRouters( rocedure .useQuery .useMutation createTRPC createCaller .query(".split()
+)
 #: nesting of routers in routers
 _DEPTH_MAX = 12
 _KEY = re.compile(r"[\"']?([\w$-]+)[\"']?")
@@ -27,30 +48,30 @@ _RESULT = re.compile(r"(?:([\w$.]+)\.)?([\w$]+)\([^()]*\).*")
 
 def read_procedures(root: Node, facts: Facts, grammar: Grammar) -> tuple[Fragment, ...]:
     text = root.text or b""
-    if not grammar.rules.scripts or not any(word in text for word in TRPC.holds):
+    if not grammar.rules.scripts or not any(word in text for word in _HOLDS):
         return ()
     reader = _Reader(facts, grammar, ())
-    reader.read(root, TRPC)
-    reader.read_requests(TRPC)
+    reader.read(root)
+    reader.read_requests()
     return tuple(reader.fragments)
 
 
 class _Reader(Scopes):
-    def read(self, root: Node, row: Procedures) -> None:
+    def read(self, root: Node) -> None:
         """Read the routers of a file, and its procedures in variables."""
-        text, self.row = root.text or b"", row
-        self.served = {match[1].decode() for match in re.finditer(row.served.encode(), text)}
+        text = root.text or b""
+        self.served = {match[1].decode() for match in _SERVED.finditer(text)}
         end = 0
-        for match in re.finditer(rf"\b({'|'.join((*row.routers, *row.merges))})\s*\(".encode(), text):
+        for match in re.finditer(rf"\b({'|'.join((*_ROUTERS, *_MERGES))})\s*\(".encode(), text):
             call = self._call_at(root, match.start(1)) if match.start() >= end else None
             if call is not None and self.go_on():
                 end, key = call.end_byte, self._holder(call)
                 for argument in self._arguments(call):
                     self._entry(argument, key, "", 0)
-        if row.begins.encode() in text:
-            for match in re.finditer(rf"\.({'|'.join(row.kinds)})\s*\(".encode(), text):
+        if _BEGINS.encode() in text:
+            for match in re.finditer(rf"\.({'|'.join(_KINDS)})\s*\(".encode(), text):
                 call = self._call_at(root, match.start(1))
-                if call is not None and row.begins in text_of(call)[:200] and holder_of(call):
+                if call is not None and _BEGINS in text_of(call)[:200] and holder_of(call):
                     self._procedure(call, self._holder(call), "")
 
     def _call_at(self, root: Node, byte: int) -> Node | None:
@@ -90,9 +111,9 @@ class _Reader(Scopes):
         elif node.type in self.syntax.calls:
             callee = child_of(node, self.syntax.calls[node.type])
             member = text_of(callee).rpartition(".")[2] if callee is not None else ""
-            if member in self.row.kinds:
+            if member in _KINDS:
                 self._procedure(node, key, name)
-            elif member in self.row.routers or member in self.row.merges:
+            elif member in _ROUTERS or member in _MERGES:
                 for argument in self._arguments(node):
                     self._entry(argument, key, name, depth + 1)
         elif chain := text_of(node) if node.type.startswith("shorthand") else self.dotted(node):
@@ -110,25 +131,25 @@ class _Reader(Scopes):
             key,
             call,
             template=name or key[1:],
-            methods=(self.row.kinds[kind],),
+            methods=(_KINDS[kind],),
             target=chain,
             argument=handler,
             flags=flags,
         )
 
-    def read_requests(self, row: Procedures) -> None:
+    def read_requests(self) -> None:
         #: (scope, name) → key of a client, and whether its procedures are called themselves
         clients: dict[tuple[int, str], tuple[str, bool]] = {}
         others: dict[str, str] = {}
         for binding in self.facts.bindings:
             match = _RESULT.fullmatch(binding.value)
-            if match is not None and match[2] in (*row.makers, *row.callers):
+            if match is not None and match[2] in (*_MAKERS, *_CALLERS):
                 scope = binding.scope
                 around = self.facts.definitions[scope].qualified if scope >= 0 else ""
                 key = f"={_joined(around, binding.name)}"
-                clients[scope, binding.name] = key, match[2] in row.callers
+                clients[scope, binding.name] = key, match[2] in _CALLERS
                 self._add_at(Reference("call", "", scope, 1, 0, binding.at), "client", key)
-            elif match is not None and match[1] and match[2] in row.same:
+            elif match is not None and match[1] and match[2] in _SAME:
                 others[binding.name] = match[1]
         imported = {entry.name for entry in self.facts.imports if entry.name}
         for reference in self.facts.references:
@@ -139,7 +160,7 @@ class _Reader(Scopes):
             client, is_caller = self._client(clients, root, reference.scope)
             if not client and root not in imported:
                 continue
-            methods = tuple(dict.fromkeys(row.kinds.values())) if is_caller else (row.calls.get(last, ""),)
+            methods = tuple(dict.fromkeys(_KINDS.values())) if is_caller else (_CALLS.get(last, ""),)
             name = ".".join([*links, last] if is_caller else links)
             if name and methods[0]:
                 self._add_at(reference, "request", client or root, f"@{name}", methods)

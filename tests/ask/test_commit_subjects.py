@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.terms.text.commit_subjects import subject_of
+from cortex.ask.questions import subject_of
 
 
 @pytest.mark.parametrize(
