@@ -30,9 +30,8 @@ def covers(kind: str) -> bool:
 class Chunk:
     """One chunk as the indexer makes it, before embedding.
 
-    `embed_text` is embedded (path words and scope in front); `text` is displayed. `metadata` is as
-    in the chunk files: source, file_path, language, start_line, end_line, … Lines are 1-based and
-    inclusive.
+    `metadata` is as in the chunk files: source, file_path, language, start_line, end_line, … Lines
+    are 1-based and inclusive.
     """
 
     id: str
@@ -41,7 +40,6 @@ class Chunk:
     text: str
     tags: tuple[str, ...]
     metadata: dict[str, Any]
-    embed_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from cortex.indexer.syntax.source import Source
 from cortex.terms.code import inline_tests
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
-from cortex.terms.passages import embed_text
 from cortex.terms.paths import has_generated_name, is_test, vendored_folder
 from cortex.terms.records import GENERATED, VENDORED, Chunk, ChunkType, Symbol
 
@@ -41,6 +40,8 @@ _SIGNATURE = re.compile(
     r"|\b(?:automatically|auto-?) ?generated (?:by|from|with|using|file|code)\b|^\W*generated (?:by|from|with) ",
     re.IGNORECASE,
 )
+#: parts of every signature and mark: a file without them is not searched
+_SIGNATURE_WORDS = ("generated", "do not ed")
 #: marks that are the whole line, as Go's tools define it, or begin it: no sentence on generators
 _MARK = re.compile(r"\W*(?:Code generated .*\bDO NOT EDIT\b\W*$|@generated\b|<auto-?generated\b)")
 #: beginning of a comment of several lines → its end
@@ -54,6 +55,9 @@ def origin(path: str, lines: Sequence[str]) -> tuple[str, str]:
         return VENDORED, f"below {folder}/"
     if has_generated_name(path):
         return GENERATED, f"named {path.rpartition('/')[2]}"
+    top = "\n".join(lines[:COMMENT_LINES]).lower()
+    if not any(word in top for word in _SIGNATURE_WORDS):
+        return "", ""
     for number, line in enumerate(lines[:HEAD_LINES], 1):
         head = line[:HEAD_CHARS]
         if _COMMENT.match(head) and _SIGNATURE.search(head):
@@ -187,7 +191,6 @@ class Frame:
             text=text,
             tags=self.tags(kind, test=metadata.get("is_test") is True),
             metadata=metadata,
-            embed_text=embed_text(metadata, text),
         )
 
     def chunks(

@@ -192,9 +192,11 @@ def build(
     reading("")
     omits_vectors = _omits_vectors(settings, embedder)
     cache = open_cache("" if omits_vectors else settings.cache, embedder.identity)
-    vectors = {} if omits_vectors else _embed(fresh, old, embedder, (cache, task))
-    for chunk in fresh:
-        body = _body(chunk, vectors.get(chunk.embed_text), old.by_id.get(chunk.id), task.now)
+    vectors: Sequence[str | None] = (
+        [None] * len(fresh) if omits_vectors else _embed(fresh, old, embedder, (cache, task))
+    )
+    for chunk, vector in zip(fresh, vectors, strict=True):
+        body = _body(chunk, vector, old.by_id.get(chunk.id), task.now)
         chunks.setdefault(body["metadata"]["file_path"], []).append(body)
     if not omits_vectors:
         _remember(old, chunks, cache)
@@ -270,16 +272,19 @@ def _omits_vectors(settings: Settings, embedder: Embedder) -> bool:
 
 def _embed(
     fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
-) -> dict[str, str]:
-    """Return text → embedding as in chunk files; of equal texts from the old file or the cache."""
+) -> Sequence[str | None]:
+    """Return the chunks' embeddings as in chunk files; of equal texts from the old file or the
+    cache.
+    """
     cache, task = how
+    all_texts = [embed_text(chunk.metadata, chunk.text) for chunk in fresh]
     embeddings = {
         embed_text(body["metadata"], body["text"]): body["embedding"]
         for path in dict.fromkeys(str(chunk.metadata["file_path"]) for chunk in fresh)
         for body in old.by_path.get(path, ())
         if body.get("embedding")
     }
-    wanted = list(dict.fromkeys(chunk.embed_text for chunk in fresh if chunk.embed_text not in embeddings))
+    wanted = list(dict.fromkeys(text for text in all_texts if text not in embeddings))
     if not task.anew:
         size = 2 * embedder.dimensions
         cached = {text: vector for text, vector in cache.get(wanted).items() if len(vector) == size}
@@ -292,7 +297,7 @@ def _embed(
         embeddings |= {text: base64.b64encode(vector).decode() for text, vector in new_vectors.items()}
         if not isinstance(embedder, Shipped):  # the built-in model is as fast as the cache
             cache.put(new_vectors)
-    return embeddings
+    return [embeddings.get(text) for text in all_texts]
 
 
 def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: EmbeddingCache) -> None:
