@@ -23,9 +23,9 @@ def git(folder, *words):
     return subprocess.check_output(("git", "-C", folder, *settings, *words), text=True).strip()
 
 
-def make_clone(folder, *without):
+def make_clone(folder, *patterns):
     """Make a repository in `folder` from the files of this one, without those of these patterns."""
-    ignored = shutil.ignore_patterns("__pycache__", *without)
+    ignored = shutil.ignore_patterns("__pycache__", *patterns)
     for name in SOURCES:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -28,10 +28,10 @@ REFUSED = f"holds more than {LIMIT:,} files to index"
 def limit(site: Path) -> None:
     """Install the packages in `site`, with another limit of files."""
     source, changed = Path(cortex.__file__).parent, Path("indexer", "scan.py")
-    for part in (Path(), changed.parent):
-        (site / "cortex" / part).mkdir(parents=True)
-        for entry in (source / part).iterdir():
-            relative = part / entry.name
+    for folder in (Path(), changed.parent):
+        (site / "cortex" / folder).mkdir(parents=True)
+        for entry in (source / folder).iterdir():
+            relative = folder / entry.name
             if relative not in (changed.parent, changed) and entry.name != "__pycache__":
                 (site / "cortex" / relative).symlink_to(entry)
     line, text = f"FILES_MAX = {FILES_MAX:_}\n", (source / changed).read_text()
