@@ -23,13 +23,14 @@ def git(folder, *words):
     return subprocess.check_output(("git", "-C", folder, *settings, *words), text=True).strip()
 
 
-def make_clone(folder):
-    """Make a repository in `folder` from the files of this one."""
+def make_clone(folder, *patterns):
+    """Make a repository in `folder` from the files of this one, without those of these patterns."""
+    ignored = shutil.ignore_patterns("__pycache__", *patterns)
     for name in SOURCES:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, target, ignore=ignored)
         else:
             shutil.copy(ROOT / name, target)
     git(folder.parent, "init", "-q", folder.name)

@@ -30,17 +30,14 @@ SOURCES = {
 }
 
 
-def plant(project):
-    for name, text in SOURCES.items():
-        path = project.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return project
-
-
 @pytest.fixture(scope="module")
 def sources(shared_project):
-    return plant(shared_project)
+    """A project for all tests; the last two change it."""
+    for name, text in SOURCES.items():
+        path = shared_project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return shared_project
 
 
 def ids(answer):
@@ -113,20 +110,6 @@ def test_structure_is_answered_through_the_whole_path(sources):
         assert answer["index"]["generation"] > 0
 
 
-def test_an_edited_file_changes_the_answers_of_others(project):
-    plant(project)
-
-    async def ask():
-        async with project.front() as front:
-            await until(front, ["app/main:main"], operation="callers", target="app/disk:DiskStore.save")
-            (project.root / "app/disk.py").write_text(
-                "from app.base import Store as Base\n\n\nclass DiskStore(Base):\n    pass\n"
-            )
-            return await until(front, ["app/main:main"], operation="callers", target="app/base:Store.save")
-
-    assert asyncio.run(ask())["results"][0]["confidence"] == "receiver"
-
-
 def test_outlines_and_patterns_are_answered_through_the_whole_path(sources):
     async def ask():
         async with sources.front() as front:
@@ -146,15 +129,27 @@ def test_outlines_and_patterns_are_answered_through_the_whole_path(sources):
     assert outline["index"]["generation"] == pattern["index"]["generation"] > 0
 
 
-def test_a_damaged_graph_file_shows_in_the_status(project):
-    graph = project.root / ".cortex" / "graph"
+def test_an_edited_file_changes_the_answers_of_others(sources):
+    async def ask():
+        async with sources.front() as front:
+            await until(front, ["app/main:main"], operation="callers", target="app/disk:DiskStore.save")
+            (sources.root / "app/disk.py").write_text(
+                "from app.base import Store as Base\n\n\nclass DiskStore(Base):\n    pass\n"
+            )
+            return await until(front, ["app/main:main"], operation="callers", target="app/base:Store.save")
+
+    assert asyncio.run(ask())["results"][0]["confidence"] == "receiver"
+
+
+def test_a_damaged_graph_file_shows_in_the_status(sources):
+    graph = sources.root / ".cortex" / "graph"
     graph.mkdir(parents=True)
     (graph / "theirs.json").write_text("{ not json")
-    trust_files(project.root)
+    trust_files(sources.root)
 
     async def ask():
-        async with project.front() as front:
+        async with sources.front() as front:
             await front.until_complete()
-            return orjson.loads(project.run("status", "--json").stdout)["warnings"]
+            return orjson.loads(sources.run("status", "--json").stdout)["warnings"]
 
     assert any("theirs.json" in warning for warning in asyncio.run(ask()))

@@ -168,6 +168,7 @@ def test_share_memory_in_a_team(place):
     other = ["--data-dir", str(place.root.parent / "memory" / "of another person")]
     assert place.run("memory", "import", "notes.jsonl", *other).returncode == 0
     assert "Refunds are booked at night" in place.run("memory", "list", *other).stdout
+    assert place.run("memory", "down", *other).returncode == 0
 
 
 def test_see_why_a_file_is_not_found(place):

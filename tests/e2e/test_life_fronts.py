@@ -27,15 +27,6 @@ pytestmark = pytest.mark.e2e
 PROCFILE = Path(__file__).parents[2] / "Procfile"
 
 
-def test_a_front_starts_a_set_and_leaves_nothing_behind(project):
-    async def ask():
-        async with project.front() as front:
-            await front.until_complete()
-
-    asyncio.run(ask())
-    project.nothing_left()
-
-
 def test_two_fronts_that_start_at_the_same_moment_share_one_set(project):
     async def ask():
         async def hold_front(started, checked):
@@ -84,9 +75,9 @@ def test_a_standard_input_that_is_empty_from_the_start_ends_a_front(project):
     project.nothing_left()
 
 
-def test_standard_output_carries_nothing_but_json_rpc(project):
-    front = project.spawn(
-        "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+def test_standard_output_carries_nothing_but_json_rpc(shared_project):
+    front = shared_project.spawn(
+        "mcp", "--project", str(shared_project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     messages = [
@@ -134,20 +125,20 @@ def test_a_killed_front_is_noticed_and_leaves_nothing_behind(project):
     project.nothing_left()
 
 
-def test_a_killed_front_does_not_disturb_another(project):
+def test_a_killed_front_does_not_disturb_another(shared_project):
     async def ask():
-        async with project.front() as front:
+        async with shared_project.front() as front:
             await front.until_complete()
-            other = project.spawn(
-                "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            other = shared_project.spawn(
+                "mcp", "--project", str(shared_project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            await asyncio.to_thread(until, lambda: project.status().get("fronts") == 2, "two fronts")
-            before = {name: member["pid"] for name, member in project.members().items()}
+            await asyncio.to_thread(until, lambda: shared_project.status().get("fronts") == 2, "two fronts")
+            before = {name: member["pid"] for name, member in shared_project.members().items()}
             other.kill()
             other.communicate()
-            await asyncio.to_thread(until, lambda: project.status().get("fronts") == 1, "one front")
+            await asyncio.to_thread(until, lambda: shared_project.status().get("fronts") == 1, "one front")
             await front.until_complete()
-            assert {name: member["pid"] for name, member in project.members().items()} == before
+            assert {name: member["pid"] for name, member in shared_project.members().items()} == before
 
     asyncio.run(ask())
 
@@ -309,19 +300,19 @@ def test_down_leaves_a_server_of_several_projects_and_says_so(project, tmp_path)
     attach.stop(configuration.load(other))
 
 
-def test_down_leaves_a_program_with_an_open_store_and_names_it(project):
+def test_down_leaves_a_program_with_an_open_store_and_names_it(shared_project):
     program = "import sys; from cortex.memory import Cortex; store = Cortex.open(sys.argv[1], embedded=True); print(1, flush=True); sys.stdin.read()"
-    folder = project.environment["CORTEX_MEMORY_DATA_DIR"]
+    folder = shared_project.environment["CORTEX_MEMORY_DATA_DIR"]
     with subprocess.Popen(
         [sys.executable, "-c", program, folder],
-        env=os.environ | project.environment,
+        env=os.environ | shared_project.environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as opened:
         opened.stdout.readline()
         ended = subprocess.run(
             [str(BIN / "cortex"), "memory", "down"],
-            env=os.environ | project.environment,
+            env=os.environ | shared_project.environment,
             capture_output=True,
             text=True,
             timeout=BOUND_S,
@@ -332,17 +323,17 @@ def test_down_leaves_a_program_with_an_open_store_and_names_it(project):
         opened.stdin.close()
 
 
-def test_the_procfile_is_refused_beside_a_running_set(project):
-    shutil.copy(PROCFILE, project.root / "Procfile")
+def test_the_procfile_is_refused_beside_a_running_set(shared_project):
+    shutil.copy(PROCFILE, shared_project.root / "Procfile")
 
     async def ask():
-        async with project.front() as front:
+        async with shared_project.front() as front:
             await front.until_complete()
             honcho = await asyncio.to_thread(
                 subprocess.run,
                 [str(Path(sys.executable).parent / "honcho"), "start"],
-                cwd=project.root,
-                env=os.environ | project.environment,
+                cwd=shared_project.root,
+                env=os.environ | shared_project.environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

@@ -17,49 +17,52 @@ pytestmark = pytest.mark.e2e
 CLIENTS = 8
 
 
-@pytest.mark.parametrize("name", ["vector", "text", "watcher", "indexer"])
-def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, name):
+def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts):
     async def ask():
         async with project.front() as front:
-            await front.until_complete()
-            victim = (await asyncio.to_thread(project.member, name))["pid"]
-            stop = asyncio.Event()
-            answered = [0] * CLIENTS
-
-            async def client(number):
-                words = list(facts)
-                while not stop.is_set():
-                    word = words[answered[number] % len(words)]
-                    tool = ("cortex_search", "cortex_exact")[number % 2]
-                    try:
-                        answer = await front.call(tool, query=word)  # its own deadline is inside
-                    except MCPError as error:
-                        assert error.code == -32603, error  # noqa: PT017
-                        await asyncio.sleep(0.01)
-                    else:
-                        paths = [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
-                        assert facts[word] in paths or answer["index"]["degraded"], answer
-                    answered[number] += 1
-
-            async with asyncio.TaskGroup() as group:
-                for number in range(CLIENTS):
-                    group.create_task(client(number))
-                while min(answered) < 2:
-                    await asyncio.sleep(0.01)
-                os.kill(victim, signal.SIGKILL)
-                await asyncio.to_thread(
-                    until,
-                    lambda: project.members()[name]["pid"] not in (0, victim),
-                    "the replacement",
-                )
-                answered_before = list(answered)
-                while any(now < before + 2 for now, before in zip(answered, answered_before, strict=True)):
-                    await asyncio.sleep(0.01)
-                stop.set()
+            for name in ("vector", "text", "watcher", "indexer"):
+                await front.until_complete()
+                await kill_under_clients(project, front, facts, name)
             await front.until_complete()
 
     asyncio.run(ask())
     project.nothing_left()
+
+
+async def kill_under_clients(project, front, facts, name):
+    """Kill the named worker while clients ask, and return when each has had answers of the next."""
+    victim = (await asyncio.to_thread(project.member, name))["pid"]
+    stop = asyncio.Event()
+    answered = [0] * CLIENTS
+
+    async def client(number):
+        words = list(facts)
+        while not stop.is_set():
+            word = words[answered[number] % len(words)]
+            tool = ("cortex_search", "cortex_exact")[number % 2]
+            try:
+                answer = await front.call(tool, query=word)  # its own deadline is inside
+            except MCPError as error:
+                assert error.code == -32603, error  # noqa: PT017
+                await asyncio.sleep(0.01)
+            else:
+                paths = [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
+                assert facts[word] in paths or answer["index"]["degraded"], (name, answer)
+            answered[number] += 1
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(CLIENTS):
+            group.create_task(client(number))
+        while min(answered) < 2:
+            await asyncio.sleep(0.01)
+        os.kill(victim, signal.SIGKILL)
+        await asyncio.to_thread(
+            until, lambda: project.members()[name]["pid"] not in (0, victim), f"another {name}"
+        )
+        answered_before = list(answered)
+        while any(now < before + 2 for now, before in zip(answered, answered_before, strict=True)):
+            await asyncio.sleep(0.01)
+        stop.set()
 
 
 def test_a_watcher_that_is_killed_while_it_publishes_leaves_an_index_that_serves(project, facts):

@@ -235,17 +235,17 @@ def test_a_file_saved_a_moment_ago_is_marked_stale_or_already_served(project):
     assert hit.get("stale") or "rewritten" in hit["chunk"]["text"]
 
 
-def test_a_missing_worker_leaves_its_lane_out_and_says_so(project):
+def test_a_missing_worker_leaves_its_lane_out_and_says_so(shared_project):
     async def ask(front):
         # Stopped, not killed: it stays the only replica and never answers.
-        vector = psutil.Process(project.member("vector")["pid"])
+        vector = psutil.Process(shared_project.member("vector")["pid"])
         vector.suspend()
         try:
             return await front.call("cortex_search", query="check_password")
         finally:
             vector.resume()
 
-    answer = run(project, ask)
+    answer = run(shared_project, ask)
     assert answer["index"]["degraded"] == ["vector"]
     assert answer["results"][0]["chunk"]["metadata"]["file_path"] == "auth/login.py"
 
@@ -283,7 +283,7 @@ def test_the_client_of_the_newest_protocol_is_served_too(shared_project):
 
 
 @pytest.mark.parametrize("source", ["pipe", "file"])
-def test_requests_sent_before_the_input_ended_are_answered(project, source):
+def test_requests_sent_before_the_input_ended_are_answered(shared_project, source):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     call = {"name": "cortex_exact", "arguments": {"query": "jitter"}}
     messages = [
@@ -292,11 +292,13 @@ def test_requests_sent_before_the_input_ended_are_answered(project, source):
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
     ]
     body = b"".join(orjson.dumps(message) + b"\n" for message in messages)
-    path = project.root.parent / "messages"
+    path = shared_project.root.parent / "messages"
     path.write_bytes(body)
     with path.open("rb") as file:
         stdin = subprocess.PIPE if source == "pipe" else file
-        front = project.spawn("mcp", "--project", str(project.root), stdin=stdin, stdout=subprocess.PIPE)
+        front = shared_project.spawn(
+            "mcp", "--project", str(shared_project.root), stdin=stdin, stdout=subprocess.PIPE
+        )
         out, _ = front.communicate(body if source == "pipe" else None)
     replies = {reply["id"]: reply for reply in map(orjson.loads, out.splitlines())}
     assert front.returncode == 0

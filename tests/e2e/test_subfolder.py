@@ -59,9 +59,10 @@ DIFF = """--- a/{0}
 """
 
 
-@pytest.fixture
-def mono(project: Project) -> tuple[Project, Project]:
-    """An indexed project, and a folder of it."""
+@pytest.fixture(scope="module")
+def mono(shared_project: Project) -> tuple[Project, Project]:
+    """An indexed project, and a folder of it; the last test gives that an index of its own."""
+    project = shared_project
     for name, text in SOURCES.items():
         path = project.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,6 +142,21 @@ def test_status_doctor_and_index_report_a_subfolder_of_an_indexed_project(mono):
     assert "--own-index" in done.stderr
 
 
+def test_notes_of_a_subfolder_belong_to_its_project_and_their_paths_are_relative_to_it(mono):
+    project, folder_project = mono
+
+    done = folder_project.run("memory", "store", "Sessions are sealed", "--files", "src/session.py")
+    assert done.returncode == 0, done.stderr
+    recalled = [
+        orjson.loads(owner.run("memory", "recall", "are sessions sealed", "--json").stdout)["results"]
+        for owner in (project, folder_project)
+    ]
+    assert [[note["files"] for note in rows] for rows in recalled] == [
+        [["packages/api/src/session.py"]],
+        [["src/session.py"]],
+    ]
+
+
 def test_own_index_gives_a_subfolder_its_own_index_from_then_on(mono):
     project, folder_project = mono
     done = folder_project.run("index", "--own-index")
@@ -160,18 +176,3 @@ def test_own_index_gives_a_subfolder_its_own_index_from_then_on(mono):
     }
     assert roots == {project.root, folder_project.root}
     folder_project.run("down")
-
-
-def test_notes_of_a_subfolder_belong_to_its_project_and_their_paths_are_relative_to_it(mono):
-    project, folder_project = mono
-
-    done = folder_project.run("memory", "store", "Sessions are sealed", "--files", "src/session.py")
-    assert done.returncode == 0, done.stderr
-    recalled = [
-        orjson.loads(owner.run("memory", "recall", "are sessions sealed", "--json").stdout)["results"]
-        for owner in (project, folder_project)
-    ]
-    assert [[note["files"] for note in rows] for rows in recalled] == [
-        [["packages/api/src/session.py"]],
-        [["src/session.py"]],
-    ]

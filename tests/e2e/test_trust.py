@@ -168,27 +168,24 @@ def test_a_file_written_by_init_counts_as_agreed_to(project):
     assert any(str(project.root) in note.read_text() for note in notes)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "words"),
-    [
-        (500, b"", "answers HTTP 500"),
-        (200, b'{"vectors": []}', "does not answer with"),
-        (200, b'{"embeddings": [[0.5, 0.5]]}', "2 dimensions"),
-    ],
-)
-def test_an_embedding_server_that_fails_later_is_reported_in_the_answer(project, server, status, body, words):
+def test_an_embedding_server_that_fails_later_is_reported_in_the_answer(project, server):
     project.environment["CORTEX_EMBEDDING_ENDPOINT"] = server.url
 
     async def ask():
         async with project.front() as front:
             await front.until_complete()
-            server.status, server.body = status, body
-            answer = await front.call("cortex_search", query="check password")
-            assert answer["results"]
-            assert answer["index"]["degraded"] == ["embed"]
-            assert words in answer["index"]["message"]
-            server.status, server.body = 200, b""
-            await front.until_complete()
+            for status, body, words in (
+                (500, b"", "answers HTTP 500"),
+                (200, b'{"vectors": []}', "does not answer with"),
+                (200, b'{"embeddings": [[0.5, 0.5]]}', "2 dimensions"),
+            ):
+                server.status, server.body = status, body
+                answer = await front.call("cortex_search", query="check password")
+                assert answer["results"]
+                assert answer["index"]["degraded"] == ["embed"]
+                assert words in answer["index"]["message"]
+                server.status, server.body = 200, b""
+                await front.until_complete()
 
     asyncio.run(ask())
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
 
 #: one agent for each format of entries; tests/front/test_install.py checks the entry of each agent
 FORMATS = {
-    (scope.server.form, scope.server.shape, agent.placeless): pytest.param(agent.name, way, id=agent.name)
+    (scope.server.form, scope.server.shape, agent.placeless): (agent.name, way)
     for way in ("--project", "--user")
     for agent in reversed(AGENTS)
     if (scope := agent.user if way == "--user" else agent.project)
@@ -52,21 +52,24 @@ async def first_answer(command, folder, env):
                 await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize(("agent", "way"), FORMATS.values())
-def test_the_configuration_of_an_installed_agent_starts_a_server_that_answers(
-    agent, way, shared_project, home
-):
+def test_the_configuration_of_an_installed_agent_starts_a_server_that_answers(shared_project, home):
+    """Entries with the same command start the same server: it is started once."""
     env = os.environ | shared_project.environment
     env.pop("XDG_CONFIG_HOME")
-    subprocess.run(
-        [BIN / "cortex", "install", agent, way, "--yes"],
-        cwd=shared_project.root,
-        env=env,
-        check=True,
-        timeout=3 * CALL_S,
-    )
-    [entry] = (
-        candidate for candidate in connections.entries(shared_project.root) if candidate.agent.name == agent
-    )
-    folder = home if entry.agent.placeless else shared_project.root
-    assert asyncio.run(first_answer(entry.command, folder, env)) == ["auth/login.py"]
+    for way in {way for _, way in FORMATS.values()}:
+        names = [agent for agent, its_way in FORMATS.values() if its_way == way]
+        subprocess.run(
+            [BIN / "cortex", "install", *names, way, "--yes"],
+            cwd=shared_project.root,
+            env=env,
+            check=True,
+            timeout=3 * CALL_S,
+        )
+    entries = connections.entries(shared_project.root)
+    assert sorted(entry.agent.name for entry in entries) == sorted(agent for agent, _ in FORMATS.values())
+    servers = {
+        (entry.command, home if entry.agent.placeless else shared_project.root): entry.agent.name
+        for entry in entries
+    }
+    for (command, folder), agent in servers.items():
+        assert asyncio.run(first_answer(command, folder, env)) == ["auth/login.py"], agent

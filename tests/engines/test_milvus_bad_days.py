@@ -126,6 +126,14 @@ class Lite:
         assert self._process is not None
         self._process.wait()
 
+    def go_on(self) -> None:
+        """Run again, if a test that failed has left the process otherwise."""
+        assert self._process is not None
+        if self._process.poll() is None:
+            self.signal(signal.SIGCONT)
+        else:
+            self.start()
+
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self.signal(signal.SIGCONT)
@@ -141,23 +149,19 @@ def runtime():
 
 
 @pytest.fixture(scope="module")
-def shared_file(runtime, tmp_path_factory):
-    """A file for tests that leave its process alone."""
+def shared_process(runtime, tmp_path_factory):
+    """(a file, its process), of the projects of all tests."""
     folder = tmp_path_factory.mktemp("kept")
     machine = Machine(folder / "first", folder / "index.db")
     process = Lite(machine.config)
-    yield folder / "index.db"
+    yield folder / "index.db", process
     process.close()
 
 
 @pytest.fixture
-def own_process(runtime, tmp_path):
-    """(a machine, the process of its file) for a test that stops it."""
-    machine = Machine(tmp_path / "own", tmp_path / "own.db")
-    process = Lite(machine.config)
-    yield machine, process
-    machine.close()
-    process.close()
+def shared_file(shared_process):
+    """A file for tests that leave its process alone."""
+    return shared_process[0]
 
 
 @pytest.fixture
@@ -168,6 +172,14 @@ def machine(shared_file, tmp_path, request):
     )
     yield fresh
     fresh.close()
+
+
+@pytest.fixture
+def stopped(machine, shared_process):
+    """(a machine, the process of its file) for a test that stops that, and starts it again."""
+    process = shared_process[1]
+    yield machine, process
+    process.go_on()
 
 
 @pytest.fixture
@@ -187,15 +199,15 @@ def test_one_machine_serves_and_continues_the_index_of_another(machine, other):
     assert machine.paths_by_word() == other.paths_by_word() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
 
 
-def test_an_unreachable_engine_is_reported_and_answers_again_without_a_restart(own_process):
-    machine, process = own_process
+def test_an_unreachable_engine_is_reported_and_answers_again_without_a_restart(stopped):
+    machine, process = stopped
     machine.save(FIRST)
     machine.publish()
     assert machine.find("harbour") == ["boat.py"]
     process.kill()
-    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked to .*ask again then\."):
+    with pytest.raises(Unavailable, match=r"Milvus at .*index\.db cannot be asked to .*ask again then\."):
         machine.ask("orchard")
-    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db"):
+    with pytest.raises(Unavailable, match=r"Milvus at .*index\.db"):
         machine.publish()
     process.start()
     assert machine.ask("orchard") == ["tree.py"]
@@ -205,26 +217,26 @@ def test_an_unreachable_engine_is_reported_and_answers_again_without_a_restart(o
     assert machine.paths_by_word() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
 
 
-def test_an_engine_unreachable_at_the_start_is_reported_and_served_later(own_process):
-    machine, process = own_process
+def test_an_engine_unreachable_at_the_start_is_reported_and_served_later(stopped):
+    machine, process = stopped
     machine.save(FIRST)
     machine.publish()
     machine.forget()
     process.kill()
-    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db"):
+    with pytest.raises(Unavailable, match=r"Milvus at .*index\.db"):
         machine.find("harbour")
     process.start()
     assert machine.find("harbour") == ["boat.py"]
 
 
-def test_a_silent_engine_is_reported_after_its_deadline(own_process, monkeypatch):
-    machine, process = own_process
+def test_a_silent_engine_is_reported_after_its_deadline(stopped, monkeypatch):
+    machine, process = stopped
     machine.save(FIRST)
     machine.publish()
     assert machine.find("harbour") == ["boat.py"]
     monkeypatch.setattr(rows_in_milvus, "ASK_S", 1.0)
     process.signal(signal.SIGSTOP)
-    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked"):
+    with pytest.raises(Unavailable, match=r"Milvus at .*index\.db cannot be asked"):
         machine.ask("orchard")
     process.signal(signal.SIGCONT)
     assert until(lambda: answered(machine, "orchard")) == ["tree.py"]
@@ -282,8 +294,8 @@ def test_a_publish_killed_at_any_stage_is_invisible_and_the_next_one_repairs_it(
 
 
 @pytest.mark.parametrize("writes", [0, 3])
-def test_milvus_killed_during_a_publish_has_the_old_or_the_new_generation(own_process, monkeypatch, writes):
-    machine, process = own_process
+def test_milvus_killed_during_a_publish_has_the_old_or_the_new_generation(stopped, monkeypatch, writes):
+    machine, process = stopped
     plain, left = Collection._do, writes
 
     def dying(self, what, ask):
@@ -299,7 +311,7 @@ def test_milvus_killed_during_a_publish_has_the_old_or_the_new_generation(own_pr
     before, after = machine.paths_by_word(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
     machine.save(SECOND)
     monkeypatch.setattr(Collection, "_do", dying)
-    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked to"):
+    with pytest.raises(Unavailable, match=r"Milvus at .*index\.db cannot be asked to"):
         machine.publish()
     monkeypatch.setattr(Collection, "_do", plain)
     process.start()

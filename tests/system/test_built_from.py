@@ -25,15 +25,28 @@ UNKNOWN = f"cortex {__version__}+unknown\n"
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    return make_clone(tmp_path_factory.mktemp("clone") / "cortex")
+    """A clone without the models: 42 MB, which git and each build would compress."""
+    return make_clone(tmp_path_factory.mktemp("clone") / "cortex", "*.npy", "*.npz")
 
 
 def build(folder, out, kind="wheel", **variables):
     """Build in `folder` and return the archive."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=os.environ | variables)
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | variables  # the clone stays clean
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment)
     [archive] = [path for path in out.iterdir() if path.suffix == {"wheel": ".whl", "sdist": ".gz"}[kind]]
     return archive
+
+
+@pytest.fixture(scope="module")
+def unpacked(clone, tmp_path_factory):
+    """The folder of a source archive, inside a repository of others."""
+    folder = tmp_path_factory.mktemp("archive")
+    with tarfile.open(build(clone, folder / "source", "sdist")) as archive:
+        archive.extractall(folder / "in", **SAFELY)
+    git(folder, "init", "-q", "in")
+    [unpacked] = (path for path in (folder / "in").iterdir() if path.name != ".git")
+    return unpacked
 
 
 def version_in(folder):
@@ -59,11 +72,7 @@ def test_a_wheel_knows_its_commit_and_the_clone_stays_clean(clone, tmp_path):
     assert git(clone, "status", "--porcelain") == ""
 
 
-def test_a_source_archive_hands_the_commit_on_to_its_wheel(clone, tmp_path):
-    with tarfile.open(build(clone, tmp_path / "source", "sdist")) as archive:
-        archive.extractall(tmp_path / "in", **SAFELY)
-    [unpacked] = (tmp_path / "in").iterdir()
-    git(tmp_path, "init", "-q", "in")  # another repository around it
+def test_a_source_archive_hands_the_commit_on_to_its_wheel(clone, unpacked, tmp_path):
     assert version_of(build(unpacked, tmp_path / "out"), tmp_path / "wheel") == printed_at(clone)
 
 
@@ -127,10 +136,7 @@ def test_the_images_files_build_without_git_and_answer_in_a_bare_folder(tmp_path
         run("down")
 
 
-def test_a_source_archive_builds_without_git_at_the_commit_that_it_names(clone, tmp_path):
-    with tarfile.open(build(clone, tmp_path / "source", "sdist")) as archive:
-        archive.extractall(tmp_path / "in", **SAFELY)
-    [unpacked] = (tmp_path / "in").iterdir()
+def test_a_source_archive_builds_without_git_at_the_commit_that_it_names(clone, unpacked, tmp_path):
     wheel = build(unpacked, tmp_path / "out", PATH="/nowhere")
     assert version_of(wheel, tmp_path / "wheel") == printed_at(clone)
 
