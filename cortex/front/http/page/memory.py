@@ -4,7 +4,7 @@ changes with undo. All data come from the tools of memory.
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -211,7 +211,7 @@ async def _trends(visit: Visit, query: Query) -> Fields:
     }
 
 
-_TAB_CONTENTS = {
+_TAB_CONTENTS: Mapping[str, Callable[[Visit, Query], Awaitable[Fields]]] = {
     "notes": _notes,
     "candidates": _candidates,
     "sessions": _sessions,
