@@ -333,7 +333,7 @@ class Targets:
         if not groups:
             return None
         groups = merge_variants(graph, self._meanings.drop_imports(groups))
-        outstanding = self._meanings.find_outstanding(groups)
+        outstanding = self._meanings.find_outstanding(groups, target)
         # A short id first: functions are meant more often than methods deep inside of something.
         listed = sorted(
             groups.keys() - {outstanding},
