@@ -24,9 +24,13 @@ from cortex.terms.paths import (
     asks_for_build_alone,
     asks_for_documents,
     asks_for_documents_alone,
+    asks_for_templates,
     asks_for_tests,
     is_example,
     is_foreign,
+    is_template,
+    question_words,
+    template_share,
 )
 from cortex.terms.units import SECTION
 from ipc.messages import Signals
@@ -38,9 +42,14 @@ CANDIDATES = 100
 #: value of a unit with the owner and the name, with the name alone, of a name in the question; of
 #: the definition for which the whole question is a name
 NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0
+#: the line of a place that means the whole file: the question is its path
+WHOLE_FILE = 0
 #: share of the penalty for a unit without a definition, if the question asks for documents or for
 #: files of the build
 ASKED_LOOSE = 0.25
+#: the same for templates, if a word of the question may mean them: less than none, for their text
+#: has few of the words by which people describe it
+ASKED_TEMPLATE = -0.8
 #: logarithm of the lines of a unit that counts 1: 150 lines
 LENGTH_SCALE = 5.0
 #: kinds of units without a definition
@@ -152,8 +161,8 @@ def rank_units(
     tests or names one. Sections come first if it asks for documents alone.
 
     `files`: path → (score, place from 1), as `file_places` returns it. `lines`: (path, line) of the
-    places that the question names. `literals`: (path, line) → the share of a text of the question
-    that the line holds.
+    places that the question names, a line WHOLE_FILE for all of the file. `literals`: (path, line)
+    → the share of a text of the question that the line holds.
     """
     units = [orjson.loads(raw) for raw in hits.units]
     values = unit_signals(question, units, hits, files, chunks, lines=lines, literals=literals)
@@ -197,9 +206,15 @@ def unit_signals(
     paths = [unit["path"] for unit in units]
     signal["file"][:] = [files[path][0] if path in files else 0.0 for path in paths]
     signal["chunk_words"][:], signal["meaning"][:] = _best_chunks(units, chunks)
-    signal["named"][:] = _named(question, units)
+    named_files = {path for path, line in lines if line == WHOLE_FILE}
+    signal["named"][:] = [
+        WHOLE_QUESTION if unit["path"] in named_files else worth
+        for unit, worth in zip(units, _named(question, units), strict=True)
+    ]
     signal["line"][:] = [
-        any(path == unit["path"] and _holds(unit, line) for path, line in lines) for unit in units
+        unit["path"] in named_files
+        or any(path == unit["path"] and _holds(unit, line) for path, line in lines)
+        for unit in units
     ]
     signal["literal"][:] = [
         max(
@@ -215,6 +230,11 @@ def unit_signals(
     asks_for_loose = asks_for_documents(question) or asks_for_build_alone(question)
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["loose"] *= ASKED_LOOSE if asks_for_loose else 1.0
+    if sureness := asks_for_templates(question):
+        words, share = question_words(question), sureness * ASKED_TEMPLATE
+        signal["loose"] *= [
+            share * (1 + template_share(path, words)) if is_template(path) else 1.0 for path in paths
+        ]
     signal["example"][:] = [is_example(path) for path in paths]
     signal["foreign"][:] = [is_foreign(path) for path in paths]
     signal["length"][:] = np.log1p([sum(last - first + 1 for first, last in _ranges(unit)) for unit in units])

@@ -15,6 +15,8 @@ KEY_BYTES = 8
 
 _SEPARATOR = re.compile(r"::|[:/.#\\]")
 _COPY = re.compile(r"~\d+$")
+#: an operator with a separator in it, at the end of an id: `Path./`, `Range...`
+_OPERATOR = re.compile(r"(?<=\w)(?:::|[.#]|:(?!:))([^\w\s]*[/.#\\:][^\w\s]*)$")
 
 
 def key_of(text: str) -> int:
@@ -33,8 +35,11 @@ def _digest(text: str) -> bytes:
 
 
 def split_id(name: str) -> list[str]:
-    """`app/store:Disk.save~2` → app, store, Disk, save."""
-    return [piece for piece in _SEPARATOR.split(strip_overload(name)) if piece]
+    """`app/store:Disk.save~2` → app, store, Disk, save; `lib/path:Path./` → lib, path, Path, /."""
+    name = strip_overload(name)
+    operator = _OPERATOR.search(name) if not name[-1:].isalnum() else None
+    pieces = [piece for piece in _SEPARATOR.split(name[: operator.start()] if operator else name) if piece]
+    return [*pieces, operator[1]] if operator else pieces
 
 
 def split_short(name: str) -> list[str]:

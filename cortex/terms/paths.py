@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -120,6 +120,18 @@ _DOCUMENTS_ALONE = re.compile(
     rf"|\bdo(?:es)? the {_DOCUMENTS} (?:say|describe|explain|tell)",
     re.IGNORECASE,
 )
+#: names of templates, words of a question about them, and words that may also speak of code
+_TEMPLATE = re.compile(
+    r"\.(?:erb|haml|slim|blade\.php|phtml|cshtml|razor|vue|svelte|astro|html?|twig|jinja2?|j2|ejs|hbs|handlebars|heex|eex"
+    r"|leex|liquid|mustache|pug|jade|ftl|jsp)$",
+    re.IGNORECASE,
+)
+_TEMPLATE_WORDS = frozenset(
+    "template templates partial partials layout layouts blade erb haml razor twig".split()
+)
+_TEMPLATE_OR_CODE_WORDS = frozenset("view views page html".split())
+#: how much such a word asks for templates
+_MAYBE_TEMPLATES = 0.4
 _PAGE_WORDS = frozenset(
     "doc manual page pages introduction overview install installation installing contributing faq".split()
 )
@@ -302,6 +314,35 @@ def may_ask_for_documents(question: str) -> bool:
     return not words.isdisjoint(tokens.part_words(question))
 
 
+def is_template(path: str) -> bool:
+    """Whether the file's name is that of a template of pages: ERB, Blade, Razor, Vue, HTML."""
+    return _TEMPLATE.search(path) is not None
+
+
+def asks_for_templates(question: str) -> float:
+    """Return how surely a word of the question means templates, 0 to 1; parts of names, as in
+    `TemplateRef`, do not.
+    """
+    words = {match[1].lower() for match in _PROSE_WORD.finditer(question)}
+    if not _TEMPLATE_WORDS.isdisjoint(words):
+        return 1.0
+    return 0.0 if _TEMPLATE_OR_CODE_WORDS.isdisjoint(words) else _MAYBE_TEMPLATES
+
+
+def template_share(path: str, question: Collection[str]) -> float:
+    """Return how much of a template's name and of its folder's the words of a question have (0 to
+    2). `question`: as `question_words` returns it.
+    """
+    *folders, _ = path.split("/")
+    stem = [word for word in _stem_parts(path) if word not in _TEMPLATE_WORDS | _TEMPLATE_OR_CODE_WORDS] or [
+        "index"
+    ]
+    names = (stem, tokens.part_words(folders[-1]) if folders else [])
+    return sum(
+        sum(tokens.lane_text([word]) in question for word in words) / max(1, len(words)) for words in names
+    )
+
+
 @functools.lru_cache(_MEMO)
 def is_build(path: str) -> bool:
     """Whether the file configures how the project is built, checked, packed or run: by its name, or
@@ -346,6 +387,11 @@ def page_of(path: str) -> tuple[str, bool]:
     return "/".join((*plain_folders, f"{stem}.{ending}")), all(
         code.lower().startswith("en") for code in language_codes
     )
+
+
+def names_english(path: str) -> bool:
+    """Whether a folder or the file's name says that its text is English: `lang/en/auth.php`."""
+    return re.search(r"(?:^|[/._-])en(?:[-_][a-z]{2})?(?=[/.])", path, re.IGNORECASE) is not None
 
 
 def question_words(question: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
 from cortex.ask.references.word_lines import lines_of
 from cortex.ranking import literal_texts
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_test, names_english
 from cortex.terms.tokens import STOP_WORDS, WORD
 from ipc.messages import ExactHits, ExactSearch, Filters
 
@@ -118,6 +118,17 @@ async def _find_texts(turn: Turn, query: str, filters: Filters) -> dict[Place, L
         share = max(_share(words, line_words) for words in texts)
         if share >= (1.0 if is_test(place[0]) else SHARE_MIN):  # the title of a test tells of the subject
             literals[place] = LiteralLine(line.text.strip(), share)
+    return _choose_telling(literals)
+
+
+def _choose_telling(literals: dict[Place, LiteralLine]) -> dict[Place, LiteralLine]:
+    """Return the lines, of too many those with all of the text, of still too many those of English
+    pages and translations; none where these are too many as well.
+    """
+    if len(literals) > COMMON:
+        literals = {place: line for place, line in literals.items() if line.share == 1.0}
+    if len(literals) > COMMON:
+        literals = {place: line for place, line in literals.items() if names_english(place[0])}
     return literals if len(literals) <= COMMON else {}
 
 

@@ -49,6 +49,9 @@ _PYTHON = dict(
         strict=True,
     )
 )
+#: a query that is the path of a file, or the end of one
+_PATH = re.compile(r"\s*`?((?:[\w@+~()\[\]$.-]*/)*[\w@+~()\[\]$.-]+)`?\s*")
+_IS_PATH = re.compile(r"[/.]")
 _SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
 _NAME = re.compile(
@@ -88,6 +91,23 @@ async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
             if same and function.file and function.callable:
                 named.setdefault(function.id, function)
     return list(named.values())
+
+
+async def find_files(turn: Turn, query: str) -> list[str]:
+    """Return the files of which a query is the path, or the end of the path; of a word, `Gemfile`,
+    the file in the root alone. Raises NotReady.
+    """
+    match = _PATH.fullmatch(query)
+    if match is None or not (_IS_PATH.search(match[1]) or match[1] in turn.context.freshness.listed()):
+        return []
+    request = Locate((Place(match[1]),), generation=turn.generation.number, bare=True)
+    located = await turn.lane("text", request, Located)
+    end = "/" + re.sub(r"^\.?/+", "", match[1]).lower()
+    spots = located.spots if located is not None else ()
+    paths = dict.fromkeys(spot.hit.path for spot in spots)
+    if not _IS_PATH.search(match[1]):
+        return [path for path in paths if path == match[1]]
+    return [path for path in paths if f"/{path}".lower().endswith(end) or end.endswith(f"/{path}".lower())]
 
 
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:

@@ -16,15 +16,30 @@ import orjson
 from msgspec import structs
 
 from cortex.ask.exploring.literal_lines import LiteralLine, find_literals
-from cortex.ask.exploring.query_symbols import OPERATOR, ROUTE, asks_for_users, find_cited, names_in
+from cortex.ask.exploring.query_symbols import (
+    OPERATOR,
+    ROUTE,
+    asks_for_users,
+    find_cited,
+    find_files,
+    names_in,
+)
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS, Search
 from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings
 from cortex.ranking import Reading, read_question
 from cortex.ranking.floor import gather_evidence, unknown_words
-from cortex.ranking.units import CANDIDATES, ChunkHit, ScoredUnit, chunk_hits, file_places, rank_units
-from cortex.terms.paths import asks_for_documents_alone, is_test
+from cortex.ranking.units import (
+    CANDIDATES,
+    WHOLE_FILE,
+    ChunkHit,
+    ScoredUnit,
+    chunk_hits,
+    file_places,
+    rank_units,
+)
+from cortex.terms.paths import asks_for_documents_alone, asks_for_templates, is_template, is_test
 from ipc.messages import (
     CountWords,
     Filters,
@@ -71,21 +86,23 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     number = turn.generation.number
     filters = turn.context.scope_filters(question.filters)
     request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
-    (lanes, files, chunks), reply, counts, meanings, cited, literals = await asyncio.gather(
+    (lanes, files, chunks), reply, counts, meanings, lines, literals = await asyncio.gather(
         _rank_files(turn, question, reading),
         turn.lane("text", request, UnitHits, ours=True),
         turn.lane("text", CountWords(reading.query, number), WordCounts, ours=True),
         _find_named(turn, question.query),
-        find_cited(turn, question.query),
+        _find_places(turn, question.query),
         find_literals(turn, question.query, question.filters),
     )
     if lanes.text is None and lanes.vector is None:
         raise no_answer_error(turn.silent_lanes)
     if reply is None:
         return None
-    lines = [(path, line) for path, numbers in cited.items() for line in numbers]
     lines += [(meaning.file, meaning.start) for meaning in meanings]
-    reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals])
+    templates = [(chunk.path, chunk.start) for chunk in chunks if is_template(chunk.path)]
+    # few templates have words of a question about them
+    templates = templates if asks_for_templates(question.query) else []
+    reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals, *templates])
     if asks_for_documents_alone(question.query):  # tests outnumber sections among the others
         request = UnitSearch(reading.query, 0, replace(filters, chunk_types=DOCUMENTS), number, SECTIONS)
         sections = await turn.lane("text", request, UnitHits, ours=True)
@@ -120,6 +137,15 @@ async def _rank_files(
     bm25_weight = turn.context.config.fusion.bm25_weight
     ranked = rank_lanes(lanes, replace(question, limit=FILES), reading, bm25_weight)
     return lanes, file_places(ranked), chunk_hits(lanes.replies)
+
+
+async def _find_places(turn: Turn, query: str) -> list[tuple[str, int]]:
+    """Return the lines that a query cites, and the files of which it is the path. Raises
+    NotReady.
+    """
+    cited, paths = await asyncio.gather(find_cited(turn, query), find_files(turn, query))
+    lines = [(path, line) for path, numbers in cited.items() for line in numbers]
+    return lines + [(path, WHOLE_FILE) for path in paths]
 
 
 async def _find_named(turn: Turn, query: str) -> list[Meaning]:

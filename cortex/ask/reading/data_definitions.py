@@ -23,6 +23,8 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 CHUNKS_MAX, BYTES_MAX = 20, 400_000
 #: the file of an id, and its name: src/settings.py:LIMIT
 _ID = re.compile(r"(?:(?=[^:#]*[./])([^:#]*)[:#](?!:))?(.*)", re.DOTALL)
+#: ending of files that may hold a part of a type
+_PARTIAL = ".cs"
 
 
 async def find_data(turn: Turn, symbol: str) -> list[Function]:
@@ -59,6 +61,25 @@ async def find_data(turn: Turn, symbol: str) -> list[Function]:
                     )
                     listed.setdefault(f"{function.id}:{function.start}", function)
     return list(listed.values())
+
+
+async def find_parts(turn: Turn, definition: Function) -> list[Function]:
+    """Return the other parts of a partial C# type: the types of its name and kind in other files
+    of its folder. Raises NotReady.
+    """
+    folder = definition.file.rpartition("/")[0]
+    named = await find_data(turn, definition.name)
+    parts = [
+        other
+        for other in named
+        if other.name == definition.name
+        and other.kind == definition.kind
+        and other.file.rpartition("/")[0] == folder
+        and other.file.endswith(_PARTIAL)
+    ]
+    return sorted(
+        (part for part in parts if part.file != definition.file), key=lambda part: (part.file, part.start)
+    )
 
 
 def _is_owner(written: Sequence[str], owner: str, path: str) -> bool:

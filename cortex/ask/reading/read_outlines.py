@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -27,6 +27,11 @@ _HEADING = re.compile(r"(#{1,6})\s+(?P<text>.*\S)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 #: endings of documents with headings of `#`
 _MARKDOWN = (".md", ".mdx", ".markdown")
+#: lines for each row of an outline by the margin, from which on it is one by indents; indents that
+#: are tried, and rows of such an outline
+SPARSE_LINES, INDENTS_MAX, INDENTED_MAX = 40, 4, 80
+#: a line that ends something, or begins nothing
+_CLOSING = re.compile(r"\s*(?:end\b|[\]})]|</|#|//|/?\*|<!--|<\?php\s*$|$)")
 
 Row = dict[str, Any]
 
@@ -34,10 +39,7 @@ Row = dict[str, Any]
 def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
     """Return a row for each definition, by line; of too many, without inner ones and data."""
     ordered = sorted(definitions, key=lambda definition: (definition.start, -definition.end))
-    rows = [
-        (_rank(definition), _row(definition.start, definition.end, _text(definition)))
-        for definition in ordered
-    ]
+    rows = [(_rank(group[0]), _row_of(group)) for group in _join_short(ordered)]
     for most in sorted({rank for rank, _ in rows}, reverse=True):
         fitting = [row for rank, row in rows if rank <= most]
         if sum(map(_size, fitting)) <= max_bytes:
@@ -47,9 +49,13 @@ def outline_file(definitions: Sequence[Function], max_bytes: int) -> list[Row]:
 
 
 def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> list[Row]:
-    """Return a row for each section of a document, else for each paragraph at the margin."""
+    """Return a row for each section of a document, else for each paragraph at the margin; of a file
+    with few of them, one long call or list, for its inner lines: keys, tables, routes.
+    """
     numbers = list(lines)
     starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
+    if len(starts) * SPARSE_LINES < len(numbers):
+        starts = _indented(lines, max_bytes) or starts
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
     rows = [_row(start, end, text) for (start, text), end in zip(starts, ends, strict=True)]
     return first_fitting(rows, _size, max_bytes)
@@ -79,6 +85,38 @@ async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Ro
 def _rank(definition: Function) -> int:
     """Return how soon a definition is left out: 0 never."""
     return definition.name.count(".") + DATA_RANK * (definition.kind in DATA_KINDS)
+
+
+def _join_short(ordered: Iterable[Function]) -> list[list[Function]]:
+    """Return the definitions, Ruby's methods of one line below each other in groups that fit a row:
+    accessors, associations and scopes.
+    """
+    groups: list[list[Function]] = []
+    for definition in ordered:
+        last = groups[-1][-1] if groups else None
+        if (
+            last is not None
+            and all(other.file.endswith(".rb") and other.kind == "method" for other in (last, definition))
+            and last.start == last.end
+            and definition.start == definition.end <= last.end + 1
+            and definition.name.rpartition(".")[0] == last.name.rpartition(".")[0]
+            and len(_joined([*groups[-1], definition])) <= TEXT_CHARS
+        ):
+            groups[-1].append(definition)
+        else:
+            groups.append([definition])
+    return groups
+
+
+def _joined(group: Sequence[Function]) -> str:
+    """Return the names of a group, those of writers beside readers once."""
+    names = dict.fromkeys(definition.name.rpartition(".")[2].removesuffix("=") for definition in group)
+    return "  " * group[0].name.count(".") + ", ".join(names)
+
+
+def _row_of(group: Sequence[Function]) -> Row:
+    text = _joined(group) if len(group) > 1 else _text(group[0])
+    return _row(group[0].start, group[-1].end, text)
 
 
 def _text(definition: Function) -> str:
@@ -116,6 +154,24 @@ def _margins(lines: Mapping[int, str]) -> list[tuple[int, str]]:
         for number, text in lines.items()
         if text.strip() and not text[:1].isspace() and not lines.get(number - 1, "").strip()
     ]
+
+
+def _indented(lines: Mapping[int, str], max_bytes: int) -> list[tuple[int, str]]:
+    """Return the lines down to the deepest indent of which all fit, else those of them that follow
+    a blank line or a comment.
+    """
+    indents = {
+        number: len(text) - len(text.lstrip()) for number, text in lines.items() if not _CLOSING.match(text)
+    }
+    best: list[tuple[int, str]] = []
+    for most in sorted(set(indents.values()))[:INDENTS_MAX]:
+        every = [(number, lines[number].rstrip()) for number, indent in indents.items() if indent <= most]
+        first = [row for row in every if row[0] - 1 not in indents]
+        for rows in (every, first):
+            if len(rows) <= INDENTED_MAX and sum(_size(_row(0, 0, text)) for _, text in rows) <= max_bytes:
+                best = max(best, rows, key=len)
+                break
+    return best
 
 
 def _names(symbols: Sequence[Row]) -> str:

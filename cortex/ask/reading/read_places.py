@@ -19,7 +19,7 @@ from cortex.ask.exploring.functions import Function, ask_graph, outline, parse_f
 from cortex.ask.lines.current_lines import Span, read_changed, read_spans
 from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
-from cortex.ask.reading.data_definitions import find_data
+from cortex.ask.reading.data_definitions import find_data, find_parts
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
@@ -106,6 +106,14 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
         if definitions:
             hits[place], meanings[place] = GraphHits(), definitions
     resolved = Resolved()
+    types = [meaning for meant in meanings.values() for meaning in meant if meaning.kind in TYPE_KINDS]
+    partial = [meaning for meaning in types if meaning.file.endswith(".cs")][:MEANINGS_MAX]
+    for meaning, parts in zip(
+        partial, await asyncio.gather(*(find_parts(turn, meaning) for meaning in partial)), strict=True
+    ):
+        if parts:
+            listed = ", ".join(f"{part.file}:{part.start}" for part in parts[:LISTED_MAX])
+            resolved.notes.append(f"Other parts of {meaning.name}: {listed}.")
     of_files = [spot.hit.path for spots in files.values() for spot in spots[:1]]
     of_symbols = [function.file for functions in meanings.values() for function in functions]
     paths = dict.fromkeys(path for path in (*of_files, *of_symbols) if path)

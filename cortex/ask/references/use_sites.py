@@ -93,7 +93,9 @@ class Site:
 @dataclass(slots=True)
 class Uses:
     """The uses of one definition. `further`: (file, name) of the users of its users, up to `steps`
-    away; `textual`: the sites are lines that hold the word; `truncated`: there are more.
+    away; `textual`: the sites are lines that hold the word; `truncated`: there are more; `routed`:
+    routes lead to the method, and no shipped code of other files: other lines with its name, such
+    as `index`, are of something else.
     """
 
     sites: list[Site] = field(default_factory=list)
@@ -107,6 +109,7 @@ class Uses:
     decorators: list[dict[str, Any]] = field(default_factory=list)
     textual: bool = False
     truncated: bool = False
+    routed: bool = False
 
     @property
     def places(self) -> Iterator[Place]:

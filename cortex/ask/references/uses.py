@@ -32,6 +32,7 @@ from cortex.ask.references.decorators import find_decorators, head_of
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.use_sites import (
     OVERLOADS_SHOWN,
+    TESTS,
     UNRESOLVED_SHOWN,
     Place,
     Site,
@@ -40,6 +41,7 @@ from cortex.ask.references.use_sites import (
     render,
     size_of,
 )
+from cortex.ask.references.view_uses import list_view_uses
 from cortex.ask.references.word_lines import find_lines, find_mentions, list_others, search_text
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
@@ -122,6 +124,10 @@ async def find_uses(
     symbol is unknown. Raises NotReady, BadRequest.
     """
     meanings, suggestion = await find_meanings(turn, symbol)
+    if direction == "callers" and all(m.is_guess or m.kind in WHOLE_KINDS for m in meanings):
+        by_name = await list_view_uses(turn, symbol, offset, max_tokens * TOKEN_BYTES)
+        if by_name is not None:
+            return by_name | {"notes": [], "suggestion": ""}
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
     is_path = looks_like_path(symbol)
@@ -219,32 +225,36 @@ async def find_uses_of(
         word = ""
     max_bytes = max_tokens // max(1, len(meanings)) * TOKEN_BYTES
     uses = await _list_uses(turn, meanings, (direction, depth), offset, max_bytes)
-    blocks, places, definitions, remarks = uses
+    blocks, places, definitions, remarks, is_routed = uses
     answer: dict[str, Any] = {"sites": blocks}
     following = [block["next_offset"] for block in blocks if "next_offset" in block]
     for block in (block for block in blocks if "next_offset" in block):
         block["next_offset"] = min(following)
     # a full answer has no room for other lines
     if not following and (lines := await find_lines(turn, word)) is not None:
-        left = max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
+        left = None if is_routed else max_tokens * TOKEN_BYTES - sum(map(size_of, blocks))
         answer["elsewhere"] = await asyncio.to_thread(list_others, word, lines, places, definitions, left)
     return answer | {"notes": list(dict.fromkeys(filter(None, remarks)))}
 
 
 async def _list_uses(
     turn: Turn, meanings: Sequence[Meaning], step: tuple[Direction, int], offset: int, max_bytes: int
-) -> tuple[list[dict[str, Any]], set[Place], set[Place], list[str]]:
-    """Return (the uses of each meaning, their places, those of the definitions, remarks)."""
+) -> tuple[list[dict[str, Any]], set[Place], set[Place], list[str], bool]:
+    """Return (the uses of each meaning, their places, those of the definitions, remarks, whether
+    all are routed).
+    """
     direction, depth = step
     blocks: list[dict[str, Any]] = []
     unresolved: list[dict[str, Any]] = []
     remarks = [meaning.remark for meaning in meanings]
     places, definitions = set[Place](), set[Place]()
+    is_routed = bool(meanings)
     for meaning in meanings:
         overloads = await find_overloads(turn, meaning)
         selected = choose_overload(meaning, overloads)
         of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
         usage = await _find_uses_of(turn, of_all, direction, depth)
+        is_routed &= usage.routed
         if direction == "callers" and not (usage.sites or usage.unresolved):
             nothing = GraphHits(target=meaning.id)
             remarks.append(await describe_mentions(turn, GraphSearch("dependents", meaning.id), nothing))
@@ -265,7 +275,7 @@ async def _list_uses(
         places.update(usage.places)
         head |= {"decorators": usage.decorators} if usage.decorators and not offset else {}
         blocks.append(render(usage, offset, max_bytes, head))
-    return blocks, places, definitions, remarks
+    return blocks, places, definitions, remarks, is_routed
 
 
 def _drop_sites(usage: Uses) -> dict[str, Any]:
@@ -325,6 +335,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
     """Return the uses of a definition: each place once, in the order of the answer."""
     usage, sites = Uses(), dict[tuple[str, int], Site]()
     routes: dict[tuple[str, int], set[str]] = {}
+    routed = set[Place]()
     for operation in _operations(meaning, direction):
         rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
@@ -336,6 +347,8 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
             for site in _sites_of(row, name, operation):
                 same = sites.setdefault(site.place, site)
                 names = routes.setdefault(site.place, {same.name})
+                if "route" in row["node"]:
+                    routed.add(site.place)
                 if "route" in row["node"] and name not in names:
                     names.add(name)
                     sites[site.place] = replace(same, name=_join_routes(same.name, name))
@@ -360,6 +373,10 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
                 else None,
             )
             return replace(text, imports=sorted({*usage.imports, *text.imports}))
+    is_action = bool(routed) and meaning.kind == "method"
+    usage.routed = is_action and all(
+        site.place in routed or site.rank >= TESTS or site.file == meaning.file for site in sites.values()
+    )
     usage.sites = sorted(
         sites.values(),
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
@@ -425,7 +442,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direc
         total = usage.unresolved["total"] - len(unresolved) + len(named)
         places = [site.place for site in named]
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
-        usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
+        usage.unresolved_shown = named[: 0 if usage.routed else UNRESOLVED_SHOWN]
     if sites:
         usage.sites[shown] = code[: len(sites)]
 

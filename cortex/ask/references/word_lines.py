@@ -95,11 +95,11 @@ def list_others(
     holding: WordLines,
     uses: Collection[Place],
     definitions: Collection[Place] = (),
-    max_bytes: int = 0,
+    max_bytes: int | None = 0,
 ) -> dict[str, Any]:
-    """Return the lines with a word that neither define it nor are `uses`, within `max_bytes`, and
-    how many are in tests, in comments, other strings and documents. `definitions`: where they
-    begin.
+    """Return the lines with a word that neither define it nor are `uses`, within `max_bytes` (None:
+    their number alone), and how many are in tests, in comments, other strings and documents.
+    `definitions`: where they begin.
     """
     word = word.strip("!?$")
     whole_word = word_pattern(word)
@@ -108,8 +108,11 @@ def list_others(
     others = {place: lines[place] for place in lines.keys() - uses - _naming_lines(word, lines, definitions)}
     code = _sites_with_name(word, others)
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
-    distinct = _drop_copies(word, shipped)
-    answer = {"name": word} | render_others(distinct, int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE))
+    if max_bytes is None:
+        answer: dict[str, Any] = {"name": word, "files": []}
+    else:
+        room = int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE)
+        answer = {"name": word} | render_others(_drop_copies(word, shipped), room)
     answer |= {"total": len(shipped), "tests": len(code) - len(shipped), "texts": len(others) - len(code)}
     return answer | ({"at_least": True} if holding.truncated else {})
 

@@ -372,6 +372,8 @@ class Rules:
     library_supertypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: called names whose target has another name: Ruby's `Disk.new`, `save.call(disk)`
     renamed_calls: frozenset[str] = frozenset()
+    #: begins the names of methods that calls name without it: Laravel's `scopeVisible`
+    uncalled_prefix: str = ""
     #: all of `self_names`, `super_names` and `type_names`
     reserved: frozenset[str] = field(init=False)
 

@@ -21,7 +21,8 @@ _SEGMENT = re.compile(r"\{(\w+)(?::(\w+))?(?:=(\w+))?(\?)?\}")
 #: a method with a path in a question, and a parameter in a segment
 _QUESTION = re.compile(rf"(?:({'|'.join((*METHODS, ANY, 'WEBSOCKET'))})\s+)?{OPEN_END}?(/\S*)", re.IGNORECASE)
 PARAMETER = re.compile(r"[:*{<$(\[]")
-_OPTIONAL = re.compile(r"\{[^{}*]*\?\}|:\w+\?")
+#: a segment that a path may lack: `{id?}`, `:id?`, Rails' `(:id)` and the end of `:kind(/:id)`
+_OPTIONAL = re.compile(r"\{[^{}*]*\?\}|:\w+\?|\(?:\w+\)")
 #: ends the router of a class's routes, which heirs mount
 ROUTES = "(routes)"
 #: ends the router of a class's further routes, mounted where a router registers the class

@@ -32,6 +32,12 @@ class KnownNames:
         facts = index.facts
         names = self._of[index.rules.family]
         names |= index.names
+        if prefix := index.rules.uncalled_prefix:
+            names |= {
+                name[len(prefix)].lower() + name[len(prefix) + 1 :]
+                for name in index.names
+                if name.startswith(prefix) and name != prefix
+            }
         self._properties[index.rules.family].update(
             definition.name.strip(ACCESSOR) for definition in facts.definitions if RUNNING in definition.flags
         )

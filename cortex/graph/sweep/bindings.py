@@ -22,7 +22,7 @@ from cortex.graph.facts.expressions.chains import (
 )
 from cortex.graph.facts.expressions.kotlin_values import replace_root
 from cortex.graph.facts.expressions.scala_values import for_element_chain, pattern_component
-from cortex.graph.facts.facts import ANY_NAME, CONSTANT, POINTER, SPACE, USING, YIELDED, Binding
+from cortex.graph.facts.facts import ANY_NAME, CONSTANT, POINTER, SPACE, USING, YIELDED, Binding, Member
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.repairs.macros import opened_spaces
 from cortex.graph.facts.ruby import (
@@ -221,9 +221,12 @@ def bind_index_signature(sweep: Sweep, node: Node) -> None:
 
 
 def bind_delegate(sweep: Sweep, node: Node, to: Node) -> None:
-    """Bind the method of Ruby's `delegate :save, to: :store` to the same method of the holder."""
+    """Define the method of Ruby's `delegate :save, to: :store`, and bind it to the holder's."""
     name, holder = (text_of(symbol).strip("'\":") for symbol in (node, to))
     called = delegate_name(node, holder) if sweep.stack[-1].kind in TYPE_KINDS else ""
+    if called:
+        line = node.start_point[0] + 1
+        sweep.members.append(Member(called, "method", sweep.stack[-1].qualified, line, line))
     for ending in ("", "()") if called else ():  # the holder may be `attr_reader :store` or `def store`
         sweep.add_binding(called, f"self.{holder}{ending}.{name}", node)
 

@@ -134,9 +134,29 @@ def _define_unnamed(sweep: Sweep, body: Node, captures: Captures) -> None:
 
 
 def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
-    """Define the reader and writer of Ruby's `attr_accessor :size`."""
+    """Define the reader and writer of Ruby's `attr_accessor :size`, or the method that a macro of
+    Rails makes of its first word: `scope :recent, -> { … }`, which returns another scope.
+    """
     frame, name = sweep.stack[-1], text_of(node).strip("'\":")
-    call = node.parent.parent if node.parent is not None else None
+    call = node.parent
+    while call is not None and call.type != "call":
+        call = call.parent
+    if not maker.startswith("attr_"):
+        if frame.kind in TYPE_KINDS and call is not None:
+            is_scope = maker == "scope"
+            sweep.keep(
+                OpenDefinition(
+                    name,
+                    "method",
+                    frame.qualified,
+                    frame.index,
+                    call,
+                    node,
+                    returns="self" if is_scope else "",
+                    flags=("static",) if is_scope else flags_of(call, sweep.syntax),
+                )
+            )
+        return
     if frame.index < 0:  # of a group of tests, `describe Disk do … end`
         sweep.add_binding(name, f"self.@{name}", node)
     if frame.kind not in TYPE_KINDS or call is None:

@@ -55,6 +55,10 @@ class Meanings:
         in_declarations = _DECLARATIONS.search(self._graph.file_of(number)) is not None
         return in_declarations or "~" in self._graph.names[number]
 
+    def order(self, number: int) -> tuple[int, bool]:
+        """The place of a node among those of its meaning: generated parts and signatures last."""
+        return rank_path(self._graph.file_of(number)), self.is_signature(number)
+
     def drop_imports(self, groups: dict[str, list[int]]) -> dict[str, list[int]]:
         """Remove meanings that are only names of an import from a file with another meaning."""
         if len(groups) < 2:
@@ -82,15 +86,17 @@ class Meanings:
                 return graph.file_of(target)
         return ""
 
-    def find_outstanding(self, groups: dict[str, list[int]]) -> str | None:
-        """The only meaning, or the only one in the project's main code; else None."""
+    def find_outstanding(self, groups: dict[str, list[int]], target: str) -> str | None:
+        """The only meaning, or the only one in the project's main code, or the one that is `target`
+        in full: a Ruby class outside of all others. Else None.
+        """
         graph = self._graph
         ranks: dict[str, int] = {}
         for meaning, numbers in groups.items():
             files = graph.nodes[graph.node_of[numbers], 2].tolist()
             ranks[meaning] = min(rank_path(graph.names[file]) for file in files)
         best = [meaning for meaning, rank in ranks.items() if rank == min(ranks.values())]
-        return best[0] if len(best) == 1 else None
+        return best[0] if len(best) == 1 else target if target in groups else None
 
 
 def rank_path(path: str) -> int:

@@ -333,7 +333,7 @@ class Targets:
         if not groups:
             return None
         groups = merge_variants(graph, self._meanings.drop_imports(groups))
-        outstanding = self._meanings.find_outstanding(groups)
+        outstanding = self._meanings.find_outstanding(groups, target)
         # A short id first: functions are meant more often than methods deep inside of something.
         listed = sorted(
             groups.keys() - {outstanding},
@@ -342,7 +342,7 @@ class Targets:
         listing = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if outstanding is not None:
             more = f"Also called {target!r}: {listing}" if listed else ""
-            numbers = sorted(groups[outstanding], key=self._meanings.is_signature)
+            numbers = sorted(groups[outstanding], key=self._meanings.order)
             nodes = dict.fromkeys(copy for number in numbers for copy in self.copies(number))
             return TargetMatch(tuple(nodes), tuple(listed[:LISTED]), more)
         return TargetMatch(

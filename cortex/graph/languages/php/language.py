@@ -15,6 +15,12 @@ from cortex.graph.resolution.modules.package_names import name_space_below
 from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
 
+#: begins the name of a scope's method; methods of a job's class that have it handled
+_SCOPE = "scope"
+_DISPATCHERS = frozenset(
+    "dispatch dispatchSync dispatchNow dispatchIf dispatchUnless dispatchAfterResponse".split()
+)
+
 
 def _import_name_space(exports: Exports, statement: Import, path: str, key: str, hops: int) -> Values | None:
     """Return the name space that an import names; None if it names a definition."""
@@ -40,6 +46,17 @@ def _member_of_name_space(members: Members, value: Value, name: str) -> Values:
     return members.exports.exported(key, name) if key else ()
 
 
+def _by_convention(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+    """Return the method that Laravel calls for the scope `visible` of a model, `scopeVisible`, and
+    for the dispatch of a job, `handle`.
+    """
+    if value.tag not in ("def", "inst"):
+        return ()
+    if name in _DISPATCHERS:
+        return members.member(value.ref, "handle") if value.tag == "def" else ()
+    return members.member(value.ref, f"{_SCOPE}{name[:1].upper()}{name[1:]}") if name[:1].islower() else ()
+
+
 PHP = Language(
     "php",
     rules=Rules(
@@ -54,6 +71,8 @@ PHP = Language(
         twins=True,
         classes_as_spaces=True,
         path_mark="\\",
+        renamed_calls=_DISPATCHERS,
+        uncalled_prefix=_SCOPE,
         self_names=frozenset({"$this"}),
         super_names=frozenset({"parent"}),
         shared="package",
@@ -88,5 +107,5 @@ PHP = Language(
     ),
     import_first=_import_name_space,
     keys_around=_keys_around,
-    missing_member=(_member_of_name_space,),
+    missing_member=(_member_of_name_space, _by_convention),
 )

@@ -56,6 +56,10 @@ from cortex.terms.languages import family_of
 _HOLDERS = frozenset({"Class", "Module", "Struct", "Object", "Array", "Hash", "Set", "Queue"})
 #: classes of Ruby's literals, and those that they inherit from
 _OF_LITERALS = tuple("String Symbol Array Hash Integer Float Numeric Range Regexp Kernel Object".split())
+#: methods of a job's class that have it performed; those that return a job or a mailer with other
+#: settings
+_ENQUEUERS = frozenset("perform_later perform_now perform_async perform_in perform_at perform_sync".split())
+_CONFIGURED = frozenset({"set", "with"})
 
 
 def _uncalled(
@@ -120,6 +124,18 @@ def _passed_to(
     )
 
 
+def _job(members: Members, value: Value, name: str) -> Values:
+    """Return the method that performs a job for `SendJob.perform_later(1)`, and the class itself
+    for `SendJob.set(wait: 1)` and `UserMailer.with(user: 1)`.
+    """
+    if value.tag not in ("def", "inst") or not (name in _ENQUEUERS or name in _CONFIGURED):
+        return ()
+    if performing := members.member(value.ref, "perform"):
+        return performing if name in _ENQUEUERS else (value,)
+    is_mailer = members.project.definition(value.ref).name.endswith("Mailer")
+    return (value,) if is_mailer and name in _CONFIGURED else ()
+
+
 def _class_of(members: Members, value: Value, name: str) -> Values:
     """Return the type of an instance, `self.class`; for a module that adds methods to the types
     which include it, or that another module adds beside them, also those.
@@ -171,7 +187,7 @@ RUBY = Language(
         shared="project",
         file_fields=True,
         fields_beside_methods=True,
-        renamed_calls=frozenset({"new"}),
+        renamed_calls=_ENQUEUERS | {"new"},
     ),
     syntax=Syntax(
         package=__package__,
@@ -220,7 +236,7 @@ RUBY = Language(
     called_member=called_member,
     uncalled_root=uncalled_root,
     uncalled=_uncalled,
-    missing_member=(_instance, _class_of, _itself, _added),
+    missing_member=(_instance, _class_of, _itself, _job, _added),
     passed_to=_passed_to,
     member_call=(no_edges, call_in_body, call_constant, call_class_of_includers),
     called_member_values=(call_added, call_of_each),

@@ -4,6 +4,8 @@
 (singleton_method name: (_) @name) @def.function
 (call method: (identifier) @_define arguments: (argument_list . (simple_symbol) @name) block: (_) (#any-of? @_define "define_method" "define_singleton_method")) @def.function
 (call method: (identifier) @_attr arguments: (argument_list [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
+(call !receiver method: (identifier) @_attr arguments: (argument_list . [(simple_symbol) (string)] @def.attribute @name) (#any-of? @_attr "scope" "has_many" "has_one" "belongs_to" "has_and_belongs_to_many" "enum" "attribute"))
+(call !receiver method: (identifier) @_attr arguments: (argument_list . (pair key: (hash_key_symbol) @def.attribute @name)) (#eq? @_attr "enum"))
 (assignment left: (constant) @name right: (call receiver: (constant) @_maker method: (identifier) @_new) (#any-of? @_maker "Struct" "Class" "Data") (#any-of? @_new "new" "define")) @def.class
 (assignment left: (constant) @name right: (call receiver: [(constant) (scope_resolution)] @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new")) @def.class
 (assignment left: (constant) right: (call receiver: [(constant) (scope_resolution)] @base.extends @_maker method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)]))) (#not-any-of? @_maker "Struct" "Class" "Data" "Module") (#eq? @_new "new"))

@@ -1,0 +1,89 @@
+"""Uses of a template by the name that code and other templates give it: `comments/comment` of
+`app/views/comments/_comment.html.erb`, `pages.show` of `resources/views/pages/show.blade.php`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from cortex.ask.query_context import Turn
+from cortex.ask.references.use_sites import Site, Uses, cut, render
+from cortex.ask.references.word_lines import lines_of
+from cortex.terms.paths import is_template
+from ipc.messages import ExactHits, ExactSearch, Filters
+
+#: lines with a name that are read; templates that one name may mean
+LINES_MAX, MEANT_MAX = 500, 3
+#: a path, or names with dots between them: `pages.parts.list-item`
+_NAME = re.compile(r"[`'\"]?([\w@-]+(?:[./][\w@-]+)+)[`'\"]?")
+#: the folder that names of templates begin below
+_ROOT = re.compile(r"(?:^|.*/)(?:views|templates|Views|Pages)/")
+#: components, which code imports
+_IMPORTED = (".vue", ".svelte", ".astro")
+#: words of a line that shows a template of its own folder
+_SHOWS = re.compile(r"\b(?:render|partial|include|extends|layout|template)\b")
+_QUOTE = "[\"'`]"
+
+
+def view_name(path: str) -> str:
+    """Return the name of a template below the folder of templates: `comments/comment`."""
+    folder, slash, name = _ROOT.sub("", path).rpartition("/")
+    return f"{folder}{slash}{name.partition('.')[0].lstrip('_')}"
+
+
+async def list_view_uses(turn: Turn, symbol: str, offset: int, max_bytes: int) -> dict[str, Any] | None:
+    """Return the lines that name a template as `sites`; None for another symbol. Raises
+    NotReady.
+    """
+    match = _NAME.fullmatch(symbol.strip())
+    if match is None:
+        return None
+    files = _files_meant(turn, match[1])
+    if not 0 < len(files) <= MEANT_MAX:
+        return None
+    room = max_bytes // len(files)
+    return {"sites": [await _list_uses(turn, path, offset, room) for path in files]}
+
+
+def _files_meant(turn: Turn, written: str) -> list[str]:
+    """Return the templates that a path, its end, or the name of a template means."""
+    templates = [
+        path for path in turn.context.freshness.listed() if is_template(path) and not path.endswith(_IMPORTED)
+    ]
+    ending = f"/{written}"
+    if files := [path for path in templates if f"/{path}".endswith(ending)]:
+        return sorted(files)
+    name = written if "/" in written else written.replace(".", "/")
+    return sorted(path for path in templates if view_name(path) == name)
+
+
+async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict[str, Any]:
+    """Return the block of one template: lines with its name in quotes, and those with the last part
+    of it that show it in its own folder.
+    """
+    name = view_name(path)
+    folder, _, last = name.rpartition("/")
+    spelled = "[./]".join(map(re.escape, name.split("/")))
+    short = f"|{_QUOTE}{re.escape(last)}{_QUOTE}" if folder else ""
+    request = ExactSearch(
+        rf"{_QUOTE}(?:[\w./-]*(?:::|/))?{spelled}(?:\.[\w.]+)?{_QUOTE}{short}",
+        "regex",
+        limit=LINES_MAX,
+        lines=LINES_MAX,
+        filters=turn.context.scope_filters(Filters()),
+        detail="location",
+        generation=turn.generation.number,
+    )
+    hits = await turn.lane("text", request, ExactHits, ours=True)
+    full = re.compile(request.query.removesuffix(short))
+    own_folder, controller = f"{path.rpartition('/')[0]}/", f"/{folder}_controller.rb"
+    sites = [
+        Site(*place, "", cut(line.text))
+        for place, line in (lines_of(hits) if hits is not None else ())
+        if full.search(line.text)
+        or ((place[0].startswith(own_folder) or place[0].endswith(controller)) and _SHOWS.search(line.text))
+    ]
+    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True)
+    usage.truncated = hits is not None and hits.truncated
+    return render(usage, offset, max_bytes, {"of": name, "at": f"{path}:1", "direction": "callers"})

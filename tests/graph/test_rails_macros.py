@@ -1,0 +1,128 @@
+"""Methods that macros of Rails and conventions of Laravel make of a word."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graph.small_graphs import calls_in, project_of
+
+STORY = """class Story < ApplicationRecord
+  belongs_to :user
+  has_many :votes,
+    dependent: :destroy
+  has_one 'hat'
+  has_and_belongs_to_many :tags
+  scope :recent, -> {
+    where(old: false)
+  }
+  scope :hot, -> { recent }
+  enum :status, [:open, :closed]
+  enum kind: { a: 0 }, role: { b: 0 }
+  attribute :score, :integer
+  delegate :name, to: :user, prefix: true
+  validates :title, presence: true
+  helper.scope :other
+
+  def show
+    scope :inner
+  end
+end
+
+scope :outside do
+end
+"""
+
+
+def test_macros_define_methods_of_their_first_word():
+    facts = project_of({"story.rb": STORY}).index("story.rb").facts
+    defined = [(d.qualified, d.kind, d.start_line, d.end_line) for d in facts.definitions]
+    assert defined == [
+        ("Story", "class", 1, 21),
+        ("Story.user", "method", 2, 2),
+        ("Story.votes", "method", 3, 4),
+        ("Story.hat", "method", 5, 5),
+        ("Story.tags", "method", 6, 6),
+        ("Story.recent", "method", 7, 9),
+        ("Story.hot", "method", 10, 10),
+        ("Story.status", "method", 11, 11),
+        ("Story.kind", "method", 12, 12),
+        ("Story.score", "method", 13, 13),
+        ("Story.show", "method", 18, 20),
+    ]
+    members = [(member.scope, member.name, member.start_line) for member in facts.members]
+    assert members == [("Story", "user_name", 14)]
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ("Story.recent", "story:Story.recent"),
+        ("Story.hot.recent.first", "story:Story.recent"),
+        ("Story.new.votes", "story:Story.votes"),
+        ("Tape.recent", ""),
+    ],
+)
+def test_a_scope_is_a_method_of_the_class_and_an_association_one_of_its_instances(call, target):
+    calls = calls_in(project_of({"story.rb": STORY, "run.rb": f"def run\n  {call}\nend\n"}), "run.rb")
+    assert [edge.target for edge in calls if ".recent" in edge.target or ".votes" in edge.target] == [
+        target
+    ] * bool(target)
+
+
+def test_a_scope_of_laravel_is_called_without_its_prefix():
+    page = (
+        "<?php\nclass Page extends Model {\n  public function scopeVisible($query) { return $query; }\n"
+        "  public function scoped() {}\n}\n"
+    )
+    run = "<?php\nfunction run(Page $page) {\n  Page::visible();\n  $page->visible();\n  Page::Visible();\n  $page->hidden();\n}\n"
+    calls = calls_in(project_of({"page.php": page, "run.php": run}), "run.php")
+    assert [(edge.location.line, edge.target) for edge in calls if edge.target.startswith("page")] == [
+        (3, "page:Page.scopeVisible"),
+        (4, "page:Page.scopeVisible"),
+    ]
+
+
+JOBS = """class SendJob < ApplicationJob
+  def perform(id)
+  end
+end
+class Mailer
+end
+class UserMailer < ApplicationMailer
+  def welcome(user)
+  end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ("SendJob.perform_later(1)", "SendJob.perform"),
+        ("SendJob.perform_async 1", "SendJob.perform"),
+        ("SendJob.perform_in(5, 1)", "SendJob.perform"),
+        ("SendJob.set(wait: 1).perform_later(1)", "SendJob.perform"),
+        ("SendJob.new.perform_now", "SendJob.perform"),
+        ("UserMailer.welcome(1).deliver_later", "UserMailer.welcome"),
+        ("UserMailer.with(user: 1).welcome.deliver_later", "UserMailer.welcome"),
+        ("Mailer.perform_later(1)", ""),
+        ("SendJob.performs_later(1)", ""),
+        ("other.perform_later(1)", ""),
+    ],
+)
+def test_the_call_that_enqueues_a_job_or_a_mail_is_a_call_of_its_method(call, target):
+    calls = calls_in(project_of({"jobs.rb": JOBS, "run.rb": f"def run(other)\n  {call}\nend\n"}), "run.rb")
+    targets = [edge.target.partition(":")[2] for edge in calls]
+    assert [name for name in targets if name in ("SendJob.perform", "UserMailer.welcome")] == [target] * bool(
+        target
+    )
+
+
+def test_a_job_of_laravel_is_handled_where_it_is_dispatched():
+    job = "<?php\nclass SendJob {\n  use Dispatchable;\n  public function handle() {}\n}\nclass Plain {}\n"
+    run = "<?php\nfunction run() {\n  SendJob::dispatch(1);\n  SendJob::dispatchSync(1);\n  Plain::dispatch(1);\n}\n"
+    calls = calls_in(project_of({"job.php": job, "run.php": run}), "run.php")
+    assert [(edge.location.line, edge.target) for edge in calls if "handle" in edge.target] == [
+        (3, "job:SendJob.handle"),
+        (4, "job:SendJob.handle"),
+    ]
