@@ -69,8 +69,8 @@ class Site:
         return TESTS if self.is_test else int(is_unshipped(self.file))
 
     @property
-    def order(self) -> tuple[int, bool, str, int]:
-        return self.rank, not self.accessed, self.file, self.line
+    def order(self) -> tuple[int, bool, bool, str, int]:
+        return self.rank, self.unsure, not self.accessed, self.file, self.line
 
     @property
     def group(self) -> tuple[str, bool, bool]:
