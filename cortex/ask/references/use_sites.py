@@ -107,6 +107,8 @@ class Uses:
     decorators: list[dict[str, Any]] = field(default_factory=list)
     textual: bool = False
     truncated: bool = False
+    #: sites that are left out: their lines lack the name, as the graph is older than the text
+    moved: int = 0
 
     @property
     def places(self) -> Iterator[Place]:

@@ -31,6 +31,7 @@ from cortex.ask.references.decorators import find_decorators, head_of
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner
 from cortex.ask.references.use_sites import (
+    LINE_CHARS,
     OVERLOADS_SHOWN,
     UNRESOLVED_SHOWN,
     Place,
@@ -240,6 +241,10 @@ async def _list_uses(
         usage.unresolved = _drop_sites(usage)
         await _read_code(turn, usage, meaning, direction, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
+        if usage.moved:
+            remarks.append(
+                f"{usage.moved} place{'s' * (usage.moved > 1)} moved: names are being linked; ask again."
+            )
         head |= {"decorators": usage.decorators} if usage.decorators and not offset else {}
         blocks.append(render(usage, offset, max_bytes, head))
     return blocks, places, definitions, remarks
@@ -406,7 +411,24 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direc
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[:UNRESOLVED_SHOWN]
     if sites:
-        usage.sites[shown] = code[: len(sites)]
+        named = _drop_moved(turn, meaning, direction, code[: len(sites)])
+        usage.sites[shown], usage.moved = named, len(sites) - len(named)
+
+
+def _drop_moved(turn: Turn, meaning: Meaning, direction: Direction, sites: list[Site]) -> list[Site]:
+    """Return the sites without those whose lines lack the name of the definition, while names are
+    being linked: the places are those of the files before a change, and the lines of after it.
+    """
+    word = _word_of(meaning).rstrip("!?=")
+    is_written = direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS
+    is_written = is_written and word.isidentifier() and not _CALLED_BY_LANGUAGE.fullmatch(word)
+    if not is_written or not turn.context.freshness.may_be_unlinked(turn.generation):
+        return sites
+    return [
+        site
+        for site in sites
+        if not site.text or word in site.text or len(site.text) > LINE_CHARS or "/" in site.name  # a route
+    ]
 
 
 def _show_line(site: Site, span: CurrentSpan) -> Site:
