@@ -100,6 +100,31 @@ def test_an_owner_that_nobody_defines_is_said(served):
     assert "There is no 'NoSuch.call'; read by its last part." in answer["notes"]
 
 
+#: two constants of one name, one of which the graph links nowhere, and a record beside a class
+NAMESAKES = {
+    "one/src/lib.rs": 'macro_rules! show {\n    ($x:expr) => {\n        $x\n    };\n}\n\nconst FAULT: &str = "a";\n',
+    "one/src/run.rs": "fn run() {\n    show!(FAULT);\n}\n",
+    "two/src/lib.rs": 'const FAULT: &str = "b";\n',
+    "two/src/run.rs": "fn run() {\n    show!(FAULT);\n    show!(FAULT);\n}\n",
+}
+
+
+def test_lines_with_a_name_are_those_of_the_nearest_definition(tmp_path, serve):
+    for name, text in NAMESAKES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    served = serve(tmp_path)
+    answer = asyncio.run(uses(served.context(), UsesQuestion("FAULT")))
+    lines = {
+        block["at"]: [(file["file"], site["line"]) for file in block["files"] for site in file["sites"]]
+        for block in answer["sites"]
+    }
+    assert lines == {
+        "one/src/lib.rs:7": [("one/src/run.rs", 2)],
+        "two/src/lib.rs:1": [("two/src/run.rs", 2), ("two/src/run.rs", 3)],
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "line", "means"),
     [

@@ -4,8 +4,10 @@ its type.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import orjson
 
@@ -15,6 +17,7 @@ from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings, read_meaning
+from cortex.ask.references.use_sites import Site
 from cortex.terms.ids import enclosing_id, strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from ipc.messages import GraphSearch
@@ -106,9 +109,41 @@ async def find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
 
 async def _make_owner(turn: Turn, meaning: Meaning) -> Owner:
     outer, _, name = meaning.name.rpartition(".")
-    (hits,) = await ask_graph(turn, [GraphSearch("path", name, to=name)])
-    named = {*hits.candidates, *(orjson.loads(raw)["node"]["id"] for raw in hits.results)} if hits else set()
-    others = {strip_overload(other).partition(":")[2] for other in named - {meaning.id}}
-    namesakes = {other.rpartition(".")[0].rpartition(".")[2] for other in others if other.endswith(name)}
+    others = {strip_overload(other).partition(":")[2] for other in await _find_named_alike(turn, meaning)}
+    namesakes = {other.rpartition(".")[0].rpartition(".")[2] for other in others}
     outer = outer.rpartition(".")[2]
     return Owner(name, meaning.file, meaning.start, meaning.end, outer, frozenset(namesakes - {outer}))
+
+
+async def _find_named_alike(turn: Turn, meaning: Meaning) -> list[str]:
+    """Return the ids of other definitions with the last name of a definition."""
+    name = meaning.name.rpartition(".")[2]
+    (hits,) = await ask_graph(turn, [GraphSearch("path", name, to=name)])
+    ids = [*hits.candidates, *(orjson.loads(raw)["node"]["id"] for raw in hits.results)] if hits else []
+    own = strip_overload(meaning.id)
+    return [
+        other
+        for other in dict.fromkeys(map(strip_overload, ids))
+        if other != own and re.split(r"[.:]", other)[-1] == name
+    ]
+
+
+async def keep_nearest(turn: Turn, meaning: Meaning, sites: Sequence[Site]) -> list[Site]:
+    """Return the lines with the name of a definition that no other one of this name is nearer to:
+    in the same file, or with more of its folders.
+    """
+    names = await _find_named_alike(turn, meaning) if sites else []
+    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+    files = {read_meaning(answer).file for answer in answers if answer is not None and answer.results}
+    files.discard(meaning.file)
+    return [
+        site
+        for site in sites
+        if all(_count_shared(site.file, file) <= _count_shared(site.file, meaning.file) for file in files)
+    ]
+
+
+def _count_shared(path: str, other: str) -> int:
+    """Return how many folders, and the file itself, two paths begin with together."""
+    pairs = zip(path.split("/"), other.split("/"), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -29,7 +29,7 @@ from cortex.ask.reading.meanings import (
 )
 from cortex.ask.references.decorators import find_decorators, head_of
 from cortex.ask.references.other_mentions import describe_mentions
-from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner
+from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
 from cortex.ask.references.use_sites import (
     LINE_CHARS,
     OVERLOADS_SHOWN,
@@ -341,7 +341,9 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
                 if meaning.kind in CALLABLE_KINDS and not is_member
                 else None,
             )
-            return replace(text, imports=sorted({*usage.imports, *text.imports}))
+            imports = sorted({*usage.imports, *text.imports})
+            nearest = text.sites if owner else await keep_nearest(turn, meaning, text.sites)
+            return replace(text, sites=nearest, imports=imports)
     usage.sites = sorted(
         sites.values(),
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
