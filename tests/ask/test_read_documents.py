@@ -6,6 +6,7 @@ import pytest
 
 from cortex.ask.reading.read import Read, read
 from cortex.ask.reading.read_outlines import outline_document
+from cortex.ask.references.uses import UsesQuestion, uses
 
 LICENCE = "<!--\nLicensed to the public.\n\nUnless required by applicable law\n\nit is as is.\n-->\n"
 PLUGINS = "".join(
@@ -57,3 +58,13 @@ def test_an_outline_of_markup_has_its_elements_and_no_licence():
     lines = dict(enumerate(POM.split("\n"), 1))
     rows = [row["text"].strip() for row in outline_document(lines, "pom.xml", 4_000)]
     assert rows == ["<project>", "<name>Shop</name>", "<properties>", "<build>"]
+
+
+def test_a_key_of_a_configuration_file_is_a_line_with_the_name(served):
+    answer = asyncio.run(uses(served.context(), UsesQuestion("wrap_help")))
+    (block,) = answer["sites"]
+    assert [(file["file"], [site["line"] for site in file["sites"]]) for file in block["files"]] == [
+        ("Cargo.toml", [6])
+    ]
+    answer = asyncio.run(uses(served.context(), UsesQuestion("terminal_size")))
+    assert "pom.xml" not in str(answer["sites"])

@@ -109,7 +109,9 @@ def list_others(
 
 
 def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: bool = True) -> list[Site]:
-    """Return the lines that hold a word in a string that ends with it, or `in_code`."""
+    """Return the lines that hold a word in a string that ends with it, or `in_code`; else as a key
+    of data, too.
+    """
     quotes = (_QUOTED, _QUOTED_IN_PYTHON)
     quoted, in_python = (re.compile(pattern.format(re.escape(word))) for pattern in quotes)
 
@@ -120,11 +122,20 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
     return [
         Site(path, number, "", cut(line.text), accessed=False)
         for (path, number), line in lines.items()
-        if language_of(path).kind == "code"
-        and line.kind != "comment"
-        and names(path, line.text)
-        and not is_prose(path, line.text)
+        if line.kind != "comment"
+        and (
+            names(path, line.text) and not is_prose(path, line.text)
+            if language_of(path).kind == "code"
+            else not in_code and _is_key(path, line.text, word)
+        )
     ]
+
+
+def _is_key(path: str, line: str, word: str) -> bool:
+    """Whether a line of a file of data has the word as its key: `wrap_help = []` in Cargo.toml."""
+    keys = language_of(path).keys
+    match = re.match(rf"\s*(?:-\s+)?(?:{keys})", line) if keys else None
+    return match is not None and word in match.groups()
 
 
 def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Iterable[Place]) -> set[Place]:
