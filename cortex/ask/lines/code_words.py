@@ -89,7 +89,7 @@ _HOLDS: dict[str, str] = {
 _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
 #: characters before the name of an argument in which its type is sought
 MADE_CHARS = 400
-#: what follows the name of an argument or of a field
+#: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
 _ANY_BUT_SPACES = re.compile(r"\S")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")

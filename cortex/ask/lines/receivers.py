@@ -18,7 +18,7 @@ _RECEIVER = re.compile(
 _SELVES = frozenset(("self", "this", "Self", "static", "cls", "super", "base"))
 #: a name in the spelling of types, not of constants
 _TYPE = re.compile(r"[A-Z]\w*[a-z]\w*|[A-Z]")
-#: languages whose properties and packages may be spelled as types are
+#: languages with properties and packages in the spelling of types
 _ANY_CASE = frozenset(("c", "cpp", "csharp", "go"))
 #: the head of an `impl` of Rust, up to its type
 _IMPL = re.compile(r"^[ \t]*(?:unsafe\s+)?impl\b([^{;]*)", re.MULTILINE)

@@ -55,7 +55,7 @@ BLOCKS_SHARE = 0.35
 BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 #: lines of a file without definitions that are read for its outline
 DOCUMENT_LINES_MAX = 5_000
-#: bytes of the outline whose sections are compared with a question
+#: bytes of the outline, with the sections that are compared with a question
 SECTIONS_BYTES = 200_000
 #: called definitions that are listed; their share of the answer; calls of one definition
 CALLS_MAX, CALLS_SHARE, CALLEES_MAX = 12, 0.12, 60

@@ -120,11 +120,11 @@ async def _find_named_alike(turn: Turn, meaning: Meaning) -> list[str]:
     name = meaning.name.rpartition(".")[2]
     (hits,) = await ask_graph(turn, [GraphSearch("path", name, to=name)])
     ids = [*hits.candidates, *(orjson.loads(raw)["node"]["id"] for raw in hits.results)] if hits else []
-    own = strip_overload(meaning.id)
+    itself = strip_overload(meaning.id)
     return [
         other
         for other in dict.fromkeys(map(strip_overload, ids))
-        if other != own and re.split(r"[.:]", other)[-1] == name
+        if other != itself and re.split(r"[.:]", other)[-1] == name
     ]
 
 
