@@ -378,6 +378,11 @@ class Freshness:
         """Whether a file or folder exists at this path below the root now."""
         return path_names.stays_inside(path) and os.path.lexists(f"{self._root}/{path}")
 
+    def may_be_unlinked(self, generation: Generation) -> bool:
+        """Whether places of the graph may be those of older files than the text of `generation`."""
+        progress = self.progress()
+        return progress.indexing or self._is_linking(progress, generation)
+
     def behind(self, generation: Generation) -> bool:
         """Whether there are chunk files that `generation` lacks and the next one will publish."""
         return bool(generation.backlog) or self._listing().sequence > generation.sequence

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cortex.ask.lines.code_words import Owner, declares, names_in_code, only_code, words_in_code
+from cortex.ask.lines.code_words import find_declaration, names_in_code, only_code, words_in_code
+from cortex.ask.lines.receivers import Owner
 
 #: path → a text with `size` in code, in each line with a number
 TEXTS = {
@@ -44,7 +45,7 @@ def test_comments_and_strings_hold_no_words(path):
     text, lines = TEXTS[path]
     code = only_code(path, text)
     assert (len(code), code.count("\n")) == (len(text), text.count("\n"))
-    assert [line for line, _ in words_in_code(path, text, "size")] == lines
+    assert [line for line, *_ in words_in_code(path, text, "size")] == lines
 
 
 def test_a_member_counts_without_a_receiver_where_its_type_is():
@@ -58,14 +59,18 @@ def test_a_member_counts_without_a_receiver_where_its_type_is():
         "load.size = 1\n"
         "make(size=2)\n"
     )
-    assert list(words_in_code("a.py", text, "size", owner)) == [(2, False), (5, False), (6, True)]
-    assert list(words_in_code("b.py", text, "size", owner)) == [(5, False), (6, True)]
+    assert list(words_in_code("a.py", text, "size", owner)) == [
+        (2, False, False),
+        (5, False, False),
+        (6, True, False),
+    ]
+    assert list(words_in_code("b.py", text, "size", owner)) == [(5, False, False), (6, True, False)]
 
 
 def test_a_language_without_receivers_may_name_a_member_alone():
     owner = Owner("Load", "Load.java", 1, 3)
     text = "class Big extends Load {\n  int twice() { return 2 * size; }\n}\n"
-    assert list(words_in_code("Big.java", text, "size", owner)) == [(2, False)]
+    assert list(words_in_code("Big.java", text, "size", owner)) == [(2, False, False)]
     assert not list(words_in_code("Big.java", text.replace("Load", "Other"), "size", owner))
 
 
@@ -100,4 +105,5 @@ def test_a_function_is_named_by_a_call_or_as_a_value(line, named):
     ],
 )
 def test_a_type_declares_its_fields(line, declared):
-    assert declares("a.py", f"class A:\n{line}\n", "size", Owner("A", "a.py", 1, 2)) == declared
+    declaration = find_declaration("a.py", f"class A:\n{line}\n", "size", Owner("A", "a.py", 1, 2))
+    assert declaration == (2 if declared else 0)

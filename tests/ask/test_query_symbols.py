@@ -58,6 +58,12 @@ def test_an_ambiguous_or_unknown_name_leaves_a_question_as_it_is(shop):
         ("what breaks if a.b changes", True), ("who calls x?", True), ("where is x used", True), ("rename x", True),
         ("all callers of x", True), ("how does x call y", False), ("how is a change log read", False), ("what is x for", False),
         ("`a.b` gets a parameter. Which lines call it?", True), ("what happens if I remove `a.b`", True), ("usages of a.b", True),
+        ("Deprecate the 'a' parameter expression, and Core will emit a warning if used by any Mojo", False),
+        ("Remove a.b and its expression from the model builder, as nobody needs them in new versions", False),
+        ("Fix a.b, which is called by the parser for each usage of the lexer with an empty line", False),
+        ("Before I rename a.b in the model builder, show me every line that I have to edit", True),
+        ("List all lines in the whole project and in its tests that are users of a.b, please", True),
+        ("The parser fails on a.b with an empty line of input. Is it used by anybody else?", True),
         ("Removing a listener in a.b skips the next", False), ("a.b changes the order when it is called twice", False),
     ],
 )  # fmt: skip

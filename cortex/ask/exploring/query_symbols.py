@@ -33,6 +33,15 @@ _USERS = re.compile(
     r"|^\W*(?:rename|remove|delete|change)\b",
     re.IGNORECASE,
 )
+#: begins a sentence that asks, or asks somebody to list
+_ASKS = re.compile(
+    r"\W*(?:who|whom|whose|what|where|which|how|why|is|are|do|does|did|can|could|may|will|would|list|show|find|give|tell"
+    r"|get|all|every|each|callers?|usages?|uses|users|impact|(?:if|when|before) (?:i|we|you))\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n")
+#: words of a query up to which it asks, however it is worded: `remove Store.save`
+SHORT_WORDS = 8
 #: a route: `POST /orders`
 ROUTE = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY)\s+/[^\s`\"',?]*")
 #: a query that is an operator: as languages define it, or the sign alone
@@ -74,8 +83,13 @@ def names_in(query: str) -> list[str]:
 
 
 def asks_for_users(query: str) -> bool:
-    """Whether a query asks for the callers of a function, or for the effects of a change of it."""
-    return _USERS.search(query) is not None
+    """Whether a query asks for the callers of a function, or for the effects of a change of it. A
+    description of a change may say "used by" and begin with "Remove", too: it asks for code.
+    """
+    if _USERS.search(query) is None or len(query.split()) <= SHORT_WORDS:
+        return _USERS.search(query) is not None
+    sentences = _SENTENCE_END.split(query)
+    return any(_USERS.search(text) and (text.endswith("?") or _ASKS.match(text)) for text in sentences)
 
 
 async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:

@@ -8,8 +8,9 @@ import functools
 import keyword
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from cortex.ask.lines.receivers import Owner, Receivers
 from cortex.terms.languages import language_of
 
 _DOUBLE, _SINGLE = r'"(?:\\.|[^"\\\n])*"', r"'(?:\\.|[^'\\\n])*'"
@@ -88,10 +89,10 @@ _HOLDS: dict[str, str] = {
 _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
 #: characters before the name of an argument in which its type is sought
 MADE_CHARS = 400
-#: what follows the name of an argument or of a field
+#: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
 _ANY_BUT_SPACES = re.compile(r"\S")
-_ACCESS = re.compile(r"(?:(?<!\.)\.|->|::)\s*\Z")
+_ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")
 #: the last word of a receiver that is an object or a module, not a type: `logs` in `logs.flush`
 _RECEIVER = re.compile(r"(\w*)[^\w\s:.>-]*\s*(?:\.|->)\s*\Z")
 #: two words that no code of Python has side by side, and its words that stand beside others
@@ -127,34 +128,29 @@ def only_code(path: str, text: str) -> str:
     return _marks_of(language.name, language.comment).sub(blank, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """The type that a member belongs to, and its lines."""
+class WordLine(NamedTuple):
+    """A line of code with a word. `accessed`: as an attribute; `unsure`: maybe that of a type that
+    is not the owner.
+    """
 
-    name: str
-    file: str = ""
-    start: int = 0
-    end: int = 0
-
-    def holds(self, file: str, line: int) -> bool:
-        """Whether a line is inside of the type."""
-        return file == self.file and self.start <= line <= self.end
+    number: int
+    accessed: bool
+    unsure: bool = False
 
 
 def words_in_code(
     path: str, text: str, word: str, owner: Owner | None = None, modules: Collection[str] | None = None
-) -> Iterator[tuple[int, bool]]:
-    """Yield (line, whether it accesses an attribute) of the lines whose code holds the whole word.
+) -> Iterator[WordLine]:
+    """Yield the lines whose code holds the whole word.
 
-    The word alone counts for a member of `owner` inside of the type, in a file that names the type
-    if the language needs no receiver, or as an argument of the type: `Owner(word=1)`. `modules`:
-    the only receivers of a function that is no member; None for any receiver.
+    A member of `owner` counts behind a receiver that may be of this type, and alone inside of the
+    type, in a file that names the type if the language needs no receiver, or as an argument of the
+    type: `Owner(word=1)`. `modules`: the only receivers of a function that is no member; None for
+    any receiver.
     """
     code = only_code(path, text)
-    implied = owner is None or (
-        language_of(path).name in _IMPLIED and bool(word_pattern(owner.name).search(code))
-    )
-    lines: dict[int, bool] = {}
+    receivers = Receivers(path, code, owner) if owner else None
+    lines: dict[int, WordLine] = {}
     number, counted = 1, 0
     for match in word_pattern(word).finditer(code):
         number += code.count("\n", counted, match.start())
@@ -162,17 +158,40 @@ def words_in_code(
         accessed = _is_accessed(code, match.start())
         if accessed and modules is not None and _is_of_another(code, match.start(), modules):
             continue
-        inside = owner is None or owner.holds(path, number)
-        if accessed or implied or inside or (owner and _is_argument_of(code, match, owner.name)):
-            lines[number] = lines.get(number, False) or accessed
-    yield from lines.items()
+        unsure = False
+        if receivers is not None and not receivers.owner.holds(path, number):
+            means = receivers.mean_owner(match.start()) if accessed else _is_member(receivers, match)
+            if means is False or (means is None and receivers.owner.by_name):
+                continue
+            unsure = means is None and not receivers.names_owner
+        before = lines.get(number, WordLine(number, False, unsure))
+        lines[number] = WordLine(number, before.accessed or accessed, before.unsure and unsure)
+    yield from lines.values()
 
 
-def declares(path: str, text: str, word: str, owner: Owner) -> bool:
-    """Whether the lines of a type declare a field: `self.word = 1`, `word: int`, `int word;`."""
-    lines = only_code(path, text).split("\n")[max(0, owner.start - 1) : owner.end]
-    pattern = re.compile(rf"(?:self\.|this\.|@|\s|\A){re.escape(word)}\s*(?::(?!:)|=(?![=>])|;)")
-    return any(pattern.search(line) for line in lines)
+def _is_member(receivers: Receivers, match: re.Match[str]) -> bool:
+    """Whether a word without a receiver is a member of the owner."""
+    implied = language_of(receivers.path).name in _IMPLIED and receivers.names_owner
+    return implied or receivers.brings_members or _is_argument_of(receivers.code, match, receivers.owner.name)
+
+
+def find_declaration(path: str, text: str, word: str, owner: Owner) -> int:
+    """Return the line of a type that declares a member, 0 for none: `self.word = 1`, `word: int`,
+    `int word;`, a variant of an enum, a component of a record.
+    """
+    first = max(0, owner.start - 1)
+    code = "\n".join(only_code(path, text).split("\n")[first : owner.end])
+    declared = re.search(rf"(?:self\.|this\.|@|\s|\A){re.escape(word)}(?=\s*(?::(?!:)|=(?![=>])|;))", code)
+    if declared is None and language_of(path).comment != "#":  # else no brackets are around members
+        matches = word_pattern(word).finditer(code)
+        directly = (match for match in matches if _depth(code, match.start()) == 1)
+        declared = next((match for match in directly if not _is_accessed(code, match.start())), None)
+    return first + code.count("\n", 0, declared.end()) + 1 if declared else 0
+
+
+def _depth(code: str, at: int) -> int:
+    """Return the number of brackets that are open at an index."""
+    return sum((letter in "({[") - (letter in ")}]") for letter in code[:at])
 
 
 def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -61,9 +61,13 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     `most`. Raises NotReady.
     """
     # the path from a name to itself is the definition that it means
-    (hits,) = await ask_graph(turn, [GraphSearch("path", symbol, to=symbol)])
+    # a macro of Rust is often written without its mark
+    names = (symbol, f"{symbol}!") if symbol.isidentifier() else (symbol,)
+    hits, *macros = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
     if hits is None:
         return [], ""
+    if hits.suggestion.startswith(UNKNOWN):
+        hits = next((macro for macro in macros if macro and macro.results and not macro.suggestion), hits)
     if hits.results:
         return [read_meaning(hits, symbol)], ""
     candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
@@ -71,6 +75,9 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
         return [], hits.suggestion
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
     meanings = [read_meaning(answer, symbol) for answer in answers if answer is not None and answer.results]
+    if hits.suggestion.startswith(UNKNOWN):  # its last part alone has meanings
+        remark = f"{hits.suggestion.partition(';')[0]}; read by its last part."
+        meanings = [replace(meaning, remark=remark) for meaning in meanings]
     # a constant of the same name mostly exports the function: `const { save } = require("./save")`
     named = [meaning for meaning in meanings if meaning.kind in CALLABLE_KINDS | TYPE_KINDS]
     meanings = named or meanings

@@ -55,6 +55,8 @@ BLOCKS_SHARE = 0.35
 BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 #: lines of a file without definitions that are read for its outline
 DOCUMENT_LINES_MAX = 5_000
+#: bytes of the outline, with the sections that are compared with a question
+SECTIONS_BYTES = 200_000
 #: called definitions that are listed; their share of the answer; calls of one definition
 CALLS_MAX, CALLS_SHARE, CALLEES_MAX = 12, 0.12, 60
 #: definitions of an outlined file that the query wants, and the share of the best one's score that
@@ -319,6 +321,10 @@ def _entry_of(
 ) -> tuple[Answer, int, str]:
     """Return (the entry of a target in `max_bytes`, its bytes, a place of it that is left out)."""
     if item is None or (target.form == "file" and len(item.body.lines) > WHOLE_LINES):
+        if item is not None and wanted is not None:
+            sections = _find_sections(item, wanted, max_bytes - item.header_bytes)
+            if sections.pieces:
+                return item.entry | sections.entry(), sections.size + item.header_bytes, ""
         name = f"{target.end} lines"
         entry: Answer = {"file": target.file, "start": 0, "end": 0, "name": name}
         room = max_bytes - len(target.file) - HEADER_BYTES
@@ -337,6 +343,19 @@ def _entry_of(
         shown = {"pieces": [{"start": 0, "text": text} for _, text in pieces.pieces]}
     cut = "" if pieces.is_whole else _first_left_out(item, pieces)
     return entry | shown, pieces.size + item.header_bytes, cut
+
+
+def _find_sections(item: _Item, wanted: TermFinder, max_bytes: int) -> Pieces:
+    """Return the sections of a file without definitions that hold most of the words in question,
+    with an outline of the others; nothing where none holds any.
+    """
+    words = weigh_words(wanted, [wanted.terms_in(line) for line in item.body.lines.values()])
+    if not words or item.span.stale:
+        return Pieces()
+    rows = outline_document(item.body.lines, item.target.file, SECTIONS_BYTES)
+    blocks = [(row["start"], row["end"], 0) for row in rows]
+    bounds = Bounds(BLOCKS_MAX, OUTLINES[0], BLOCKS_SHARE)
+    return choose_pieces(replace(item.body, blocks=blocks), words, wanted, max_bytes, bounds)
 
 
 def _first_left_out(item: _Item, pieces: Pieces) -> str:

@@ -25,6 +25,10 @@ GRAPH_SHARE = 6
 
 _HEADING = re.compile(r"(#{1,6})\s+(?P<text>.*\S)")
 _FENCE = re.compile(r"\s*(```|~~~)")
+#: a comment of markup, such as a licence, and the beginning of an element
+_COMMENT, _ELEMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL), re.compile(r"\s*<[A-Za-z]")
+#: elements that make an outline: a file's root has its children as well
+ELEMENTS_MIN = 4
 #: endings of documents with headings of `#`
 _MARKDOWN = (".md", ".mdx", ".markdown")
 #: lines for each row of an outline by the margin, from which on it is one by indents; indents that
@@ -53,7 +57,7 @@ def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> lis
     with few of them, one long call or list, for its inner lines: keys, tables, routes.
     """
     numbers = list(lines)
-    starts = _headings(lines) if path.lower().endswith(_MARKDOWN) else _margins(lines)
+    starts = _find_starts(lines, path)
     if len(starts) * SPARSE_LINES < len(numbers):
         starts = _indented(lines, max_bytes) or starts
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
@@ -135,6 +139,23 @@ def _row(start: int, end: int, text: str) -> Row:
 
 def _size(row: Row) -> int:
     return len(row["text"].encode()) + NUMBER_BYTES
+
+
+def _find_starts(lines: Mapping[int, str], path: str) -> list[tuple[int, str]]:
+    """Return the first line of each section, and its text."""
+    if path.lower().endswith(_MARKDOWN):
+        return _headings(lines)
+    text = "\n".join(lines.values())
+    if not text.lstrip("\ufeff \n").startswith("<"):
+        return _margins(lines)
+    blanked = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text).split("\n")
+    rows = [(number, line) for number, line in zip(lines, blanked, strict=True) if _ELEMENT.match(line)]
+    indents = sorted({len(line) - len(line.lstrip()) for _, line in rows})
+    for indent in indents:
+        starts = [(number, line) for number, line in rows if len(line) - len(line.lstrip()) <= indent]
+        if len(starts) >= ELEMENTS_MIN or indent == indents[-1]:
+            return starts
+    return _margins(lines)
 
 
 def _headings(lines: Mapping[int, str]) -> list[tuple[int, str]]:

@@ -69,8 +69,8 @@ class Site:
         return TESTS if self.is_test else int(is_unshipped(self.file))
 
     @property
-    def order(self) -> tuple[int, bool, str, int]:
-        return self.rank, not self.accessed, self.file, self.line
+    def order(self) -> tuple[int, bool, bool, str, int]:
+        return self.rank, self.unsure, not self.accessed, self.file, self.line
 
     @property
     def group(self) -> tuple[str, bool, bool]:
@@ -110,6 +110,8 @@ class Uses:
     textual: bool = False
     truncated: bool = False
     routed: bool = False
+    #: sites that are left out: their lines lack the name, as the graph is older than the text
+    moved: int = 0
 
     @property
     def places(self) -> Iterator[Place]:

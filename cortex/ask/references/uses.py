@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import orjson
 
-from cortex.ask.exploring.functions import ask_graph
-from cortex.ask.lines.code_words import Owner, declares, names_in_code
-from cortex.ask.lines.current_lines import Span, read_spans, read_texts
+from cortex.ask.lines.code_words import names_in_code, only_code, word_pattern
+from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
+from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.reading.meanings import (
     UNKNOWN,
@@ -25,12 +25,13 @@ from cortex.ask.reading.meanings import (
     choose_overload,
     find_meanings,
     find_overloads,
-    read_meaning,
     short_name,
 )
 from cortex.ask.references.decorators import find_decorators, head_of
 from cortex.ask.references.other_mentions import describe_mentions
+from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
 from cortex.ask.references.use_sites import (
+    LINE_CHARS,
     OVERLOADS_SHOWN,
     TESTS,
     UNRESOLVED_SHOWN,
@@ -42,13 +43,13 @@ from cortex.ask.references.use_sites import (
     size_of,
 )
 from cortex.ask.references.view_uses import list_view_uses
-from cortex.ask.references.word_lines import find_lines, find_mentions, list_others, search_text
+from cortex.ask.references.word_lines import HEAD_LINES, find_lines, find_mentions, list_others, search_text
 from cortex.query.check import check_text
 from cortex.ranking.traces import looks_like_path
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES
-from cortex.terms.ids import enclosing_id, strip_overload
+from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.text.spelling import read_symbol
 from ipc.messages import GraphHits, GraphOperation, GraphSearch
@@ -65,6 +66,8 @@ PAGE, PAGES_MAX = 500, 8
 _CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
 #: a name whose word `operator` stands in lines of all other operators, too
 _OPERATOR = re.compile(r"(?:.*\W)?operator(?:\s|[^\w.:]).*")
+#: begin a line above a definition, in all languages
+_ANNOTATIONS = ("@", "#[", "[")
 _PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
@@ -132,33 +135,41 @@ async def find_uses(
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
     is_path = looks_like_path(symbol)
     is_named = direction in ("callers", "types") and not is_path and not _OPERATOR.fullmatch(symbol)
-    is_field = direction == "callers" and guessed and "." in names[0] and not is_path
-    owner = await _find_owner_of_field(turn, names[0]) if is_field else None
+    is_member = direction == "callers" and guessed and "." in names[0] and not is_path
+    named = await find_named_owner(turn, names[0]) if is_member else None
+    if named and named.inherited:
+        meanings, named = list(named.inherited), None
     name = names[0].rpartition(".")[2]
     is_misread = is_named and all(meaning.is_guess and _word_of(meaning) != name for meaning in meanings)
-    if owner or is_misread:
+    if named or is_misread:
         by_lines = await _list_lines(
-            turn, names[0], owner, direction, offset=offset, max_bytes=max_tokens * TOKEN_BYTES
+            turn, names[0], named, direction, offset=offset, max_bytes=max_tokens * TOKEN_BYTES
         )
+        reason = named.describe(name, meanings) if named else _explain_lines(names[0], meanings, suggestion)
         if by_lines is not None:
-            suggestion = "" if owner and owner.file else _explain_lines(names[0], meanings, suggestion)
-            return by_lines | {"notes": [], "suggestion": suggestion}
-    meanings = [] if owner else meanings
+            return by_lines | {"notes": [], "suggestion": reason}
+        suggestion = reason if named else suggestion
+    meanings = [] if named else meanings
     answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
     return answer | {"suggestion": suggestion}
 
 
 async def _list_lines(
-    turn: Turn, name: str, owner: Owner | None, direction: Direction, *, offset: int, max_bytes: int
+    turn: Turn, name: str, named: NamedOwner | None, direction: Direction, *, offset: int, max_bytes: int
 ) -> dict[str, Any] | None:
     """Return the lines with a name that no definition has, as `sites` and `elsewhere`, or None."""
     outer, _, word = name.rpartition(".")
+    owner = named.owner if named else None
     if owner is None and (of_type := outer.rpartition(".")[2])[:1].isupper():
         owner = Owner(of_type)  # outside of the project
     usage, others = await find_mentions(turn, word if owner else name, owner)
-    if not usage.sites and not usage.imports:
+    head: dict[str, Any] = {"of": f"{owner.name}.{word}" if owner else others["name"]}
+    if named and named.line:
+        head["at"] = f"{named.owner.file}:{named.line}"
+        usage.sites = [site for site in usage.sites if site.place != (named.owner.file, named.line)]
+    elif not usage.sites and not usage.imports:
         return None
-    block = {"of": others["name"], "direction": direction} | render(usage, offset, max_bytes)
+    block = head | {"direction": direction} | render(usage, offset, max_bytes)
     return {"sites": [block]} | ({} if offset else {"elsewhere": others})
 
 
@@ -172,39 +183,6 @@ def _explain_lines(name: str, meanings: Sequence[Meaning], suggestion: str) -> s
     if not near and not suggestion.startswith(UNKNOWN):
         return suggestion
     return f"No definition is named {name!r}{f'; like it: {near}' * bool(near)}."
-
-
-async def _find_owner_of_field(turn: Turn, name: str) -> Owner | None:
-    """Return the type of a field that the graph lacks; None if no known type declares it."""
-    of_type, _, word = name.rpartition(".")
-    types, _ = await find_meanings(turn, of_type)
-    for meaning in types:
-        if meaning.is_guess or not _may_have_fields(meaning.kind, meaning.name):
-            continue
-        owner = Owner(meaning.name.rpartition(".")[2], meaning.file, meaning.start, meaning.end)
-        text = (await read_texts(turn, [meaning.file])).get(meaning.file, "")
-        if declares(meaning.file, text, word, owner):
-            return owner
-    return None
-
-
-def _may_have_fields(kind: str, name: str) -> bool:
-    """Whether a definition is a type, or a function that makes objects: `function Store() {}`."""
-    return kind in TYPE_KINDS or (kind in CALLABLE_KINDS and name.rpartition(".")[2][:1].isupper())
-
-
-async def _find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
-    """Return the type of a member; None for a definition that is no member."""
-    outer = meaning.name.rpartition(".")[0]
-    if not outer:
-        return None
-    (hits,) = await ask_graph(
-        turn, [GraphSearch("path", name := enclosing_id(strip_overload(meaning.id)), to=name)]
-    )
-    outer_type = read_meaning(hits) if hits is not None and hits.results else None
-    if outer_type is None or outer_type.id != name or outer_type.kind not in TYPE_KINDS:
-        return None
-    return Owner(outer.rpartition(".")[2], outer_type.file, outer_type.start, outer_type.end)
 
 
 async def find_uses_of(
@@ -273,6 +251,10 @@ async def _list_uses(
         usage.unresolved = _drop_sites(usage)
         await _read_code(turn, usage, meaning, direction, slice(offset, offset + max_bytes // SITE_BYTES))
         places.update(usage.places)
+        if usage.moved:
+            remarks.append(
+                f"{usage.moved} place{'s' * (usage.moved > 1)} moved: names are being linked; ask again."
+            )
         head |= {"decorators": usage.decorators} if usage.decorators and not offset else {}
         blocks.append(render(usage, offset, max_bytes, head))
     return blocks, places, definitions, remarks, is_routed
@@ -360,7 +342,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
         if not sites and (not usage.unresolved or await _is_property(turn, meaning, usage)):
             usage.unresolved = {}
             excluded = dict.fromkeys((*usage.imports, (meaning.file, meaning.start)))
-            owner = await _find_owner(turn, meaning)
+            owner = await find_owner(turn, meaning)
             is_member = "." in meaning.name
             text = await search_text(
                 turn,
@@ -372,7 +354,9 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
                 if meaning.kind in CALLABLE_KINDS and not is_member
                 else None,
             )
-            return replace(text, imports=sorted({*usage.imports, *text.imports}))
+            imports = sorted({*usage.imports, *text.imports})
+            nearest = text.sites if owner else await keep_nearest(turn, meaning, text.sites)
+            return replace(text, sites=nearest, imports=imports)
     is_action = bool(routed) and meaning.kind == "method"
     usage.routed = is_action and all(
         site.place in routed or site.rank >= TESTS or site.file == meaning.file for site in sites.values()
@@ -414,7 +398,9 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direc
     """
     unresolved = [Site(file, line, "") for file, line in usage.unresolved.get("places", ())]
     sites = [] if usage.textual else usage.sites[shown]
-    spans = [Span(site.file, site.line, site.line) for site in (*sites, *unresolved)]
+    # an implementation begins with its annotations
+    below = HEAD_LINES - 1 if direction == "implementations" else 0
+    spans = [Span(site.file, site.line, site.line + below) for site in (*sites, *unresolved)]
     above = {at: span for at, site in enumerate(sites) if (span := span_above(site))}
     head = head_of(meaning) if direction == "callers" else None
     try:
@@ -424,7 +410,7 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direc
             decorators = find_decorators(meaning, read.pop(0))
             usage.decorators = [row for row in decorators if row["line"] not in routes]
         code = [
-            site if span.stale or not span.lines else replace(site, line=span.start, text=cut(span.lines[0]))
+            site if span.stale or not span.lines else _show_line(site, span)
             for site, span in zip((*sites, *unresolved), read, strict=False)
         ]
         directives = zip(above, map(find_source, read[len(spans) :]), strict=True)
@@ -444,7 +430,34 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direc
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[: 0 if usage.routed else UNRESOLVED_SHOWN]
     if sites:
-        usage.sites[shown] = code[: len(sites)]
+        named = _drop_moved(turn, meaning, direction, code[: len(sites)])
+        usage.sites[shown], usage.moved = named, len(sites) - len(named)
+
+
+def _drop_moved(turn: Turn, meaning: Meaning, direction: Direction, sites: list[Site]) -> list[Site]:
+    """Return the sites without those whose lines lack the name of the definition, while names are
+    being linked: the places are those of the files before a change, and the lines of after it.
+    """
+    word = _word_of(meaning).rstrip("!?=")
+    is_written = direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS
+    is_written = is_written and word.isidentifier() and not _CALLED_BY_LANGUAGE.fullmatch(word)
+    if not is_written or not turn.context.freshness.may_be_unlinked(turn.generation):
+        return sites
+    return [
+        site
+        for site in sites
+        if not site.text or word in site.text or len(site.text) > LINE_CHARS or "/" in site.name  # a route
+    ]
+
+
+def _show_line(site: Site, span: CurrentSpan) -> Site:
+    """Return a site at the line of a span that names it, behind annotations; else at the first."""
+    word = word_pattern(site.name.rpartition(".")[2])
+    code = only_code(site.file, span.text).split("\n") if len(span.lines) > 1 else []
+    naming = [at for at, line in enumerate(code) if word.search(line)]
+    plain = (at for at in naming if not code[at].lstrip().startswith(_ANNOTATIONS))
+    at = next(plain, naming[0] if naming else 0)
+    return replace(site, line=span.start + at, text=cut(span.lines[at]))
 
 
 async def _rows(

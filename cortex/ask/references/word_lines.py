@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from cortex.ask.lines.code_words import Owner, is_prose, names_in_code, word_pattern, words_in_code
+from cortex.ask.lines.code_words import is_prose, names_in_code, word_pattern, words_in_code
 from cortex.ask.lines.current_lines import read_texts
+from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import TESTS, Place, Site, Uses, cut, render_others
 from cortex.system.errors import Unavailable
@@ -228,7 +229,8 @@ async def search_text(
         return Uses()
     for line, site in await asyncio.to_thread(_sites_in_code, texts, word, owner, modules):
         kind = lines[site.place].kind if site.place in lines else ""
-        if site.place in excluded or kind == "definition":
+        # a definition in one line may use the member of another type
+        if site.place in excluded or (kind == "definition" and not (owner and site.accessed)):
             continue
         if kind == "import" or _IMPORT.match(line):
             usage.imports.append(site.place)
@@ -252,7 +254,7 @@ def _sites_in_code(
     sites = []
     for path, text in texts.items():
         lines = text.split("\n")
-        for number, accessed in words_in_code(path, text, word, owner, modules):
+        for number, accessed, unsure in words_in_code(path, text, word, owner, modules):
             line = lines[number - 1]
-            sites.append((line, Site(path, number, "", cut(line), accessed=accessed)))
+            sites.append((line, Site(path, number, "", cut(line), unsure, accessed=accessed)))
     return sites

@@ -136,7 +136,7 @@ def _draw_uses(page: Page, block: Answer) -> None:
     more = " or more" if block.get("at_least") else ""
     heading, name = _HEADINGS.get(block.get("direction", "callers"), "places of"), block["of"]
     if block.get("textual"):
-        heading, name = "lines with", name.rpartition(".")[2] if "at" in block else name
+        heading = "lines with"
     page.add(
         (f"{heading} {name}", STRONG),
         *_behind(block.get("at", "")),

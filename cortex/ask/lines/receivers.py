@@ -1,0 +1,112 @@
+"""Receivers of members in code: whether they mean the type of the member. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from cortex.terms.languages import language_of
+
+#: characters before a member in which its receiver is sought
+RECEIVER_CHARS = 120
+#: the last name of a receiver, and the one before it: `Problem`, `Severity` in `Problem.Severity.`
+_RECEIVER = re.compile(
+    r"(?:(\w+)\s*(?:\??\.|::)\s*)?(?<!\w)(\w+)(?:::)?(?:<[^<>]*>)?[?!]*\s*(?:\.|->|::)\s*\Z"
+)
+#: receivers that are the object or the type around them
+_SELVES = frozenset(("self", "this", "Self", "static", "cls", "super", "base"))
+#: a name in the spelling of types, not of constants
+_TYPE = re.compile(r"[A-Z]\w*[a-z]\w*|[A-Z]")
+#: languages with properties and packages in the spelling of types
+_ANY_CASE = frozenset(("c", "cpp", "csharp", "go"))
+#: the head of an `impl` of Rust, up to its type
+_IMPL = re.compile(r"^[ \t]*(?:unsafe\s+)?impl\b([^{;]*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The type that a member belongs to, and its lines. `outer`: the type around it; `namesakes`:
+    the types around others of the same name, "" for none; `by_name`: only receivers that are its
+    name mean it.
+    """
+
+    name: str
+    file: str = ""
+    start: int = 0
+    end: int = 0
+    outer: str = ""
+    namesakes: frozenset[str] = field(default=frozenset())
+    by_name: bool = False
+
+    def holds(self, file: str, line: int) -> bool:
+        """Whether a line is inside of the type."""
+        return file == self.file and self.start <= line <= self.end
+
+
+@dataclass(frozen=True)
+class Receivers:
+    """The receivers in the code of a file of members of `owner`."""
+
+    path: str
+    code: str
+    owner: Owner
+
+    def mean_owner(self, at: int) -> bool | None:
+        """Whether the receiver before the member at index `at` is the owner; None if the text does
+        not tell: it is a variable, or the result of a call.
+        """
+        match = _RECEIVER.search(self.code, max(0, at - RECEIVER_CHARS), at)
+        if match is None:
+            return None
+        outer, name = match.groups()
+        if name in self._names:
+            return self._means_ours(outer)
+        is_rust = language_of(self.path).name == "rust"
+        if name in _SELVES:
+            return self._is_in_impl(at) if is_rust and name == "Self" else None
+        is_type = _TYPE.fullmatch(name) and language_of(self.path).name not in _ANY_CASE
+        is_path = is_rust and self.code[match.end() - 2 : match.end()].strip() in ("::", ":")
+        return False if is_type or is_path else None
+
+    @cached_property
+    def names_owner(self) -> bool:
+        """Whether the code names the owner, and no namesake instead."""
+        return self._holds(self.owner.name) and self._means_ours(None) is not False
+
+    @cached_property
+    def brings_members(self) -> bool:
+        """Whether the code takes members of the owner by their names: `use Owner::*`."""
+        return re.search(rf"\b{re.escape(self.owner.name)}::(?:\*|\{{)", self.code) is not None
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The owner's names in the file: its own, other ones, those of types made from it."""
+        name = re.escape(self.owner.name)
+        others = re.findall(
+            rf"\b{name}\s+as\s+(\w+)|(\w+)\s*=\s*(?:[\w.:]+[.:])?{name}\s*;?[ \t]*$"
+            rf"|\b(?:class|interface|object|trait)\s+(\w+)\b[^{{;\n]*\b{name}\b",
+            self.code,
+            re.MULTILINE,
+        )
+        return frozenset({self.owner.name, *(alias for row in others for alias in row if alias)})
+
+    def _means_ours(self, outer: str | None) -> bool | None:
+        """Whether the owner's name means the owner, not one of its namesakes, behind `outer`."""
+        owner = self.owner
+        if not owner.namesakes or self.path == owner.file:
+            return True
+        if outer and (outer == owner.outer or outer in owner.namesakes):
+            return outer == owner.outer
+        if owner.outer and self._holds(owner.outer):
+            return True
+        return False if any(map(self._holds, filter(None, owner.namesakes))) else None
+
+    def _holds(self, name: str) -> bool:
+        return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.code) is not None
+
+    def _is_in_impl(self, at: int) -> bool:
+        """Whether the `impl` before the index `at` is one of the owner."""
+        heads = [match[1] for match in _IMPL.finditer(self.code, 0, at)]
+        target = heads[-1].rpartition(" for ")[2] if heads else ""
+        return re.search(rf"\b{re.escape(self.owner.name)}\b", target) is not None

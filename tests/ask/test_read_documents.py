@@ -1,0 +1,70 @@
+"""Long files without definitions: their outlines, and the sections that a question wants."""
+
+import asyncio
+
+import pytest
+
+from cortex.ask.reading.read import Read, read
+from cortex.ask.reading.read_outlines import outline_document
+from cortex.ask.references.uses import UsesQuestion, uses
+
+LICENCE = "<!--\nLicensed to the public.\n\nUnless required by applicable law\n\nit is as is.\n-->\n"
+PLUGINS = "".join(
+    f"      <plugin>\n        <artifactId>plugin-{at}</artifactId>\n        <version>{at}</version>\n      </plugin>\n"
+    for at in range(30)
+)
+POM = (
+    f'<?xml version="1.0"?>\n{LICENCE}<project>\n  <name>Shop</name>\n\n  <properties>\n'
+    "    <javaVersion>17</javaVersion>\n  </properties>\n\n"
+    f"  <build>\n    <plugins>\n{PLUGINS}    </plugins>\n  </build>\n</project>\n"
+)
+CARGO = (
+    '[package]\nname = "shop"\n\n[features]\ndefault = ["color"]\nwrap_help = ["dep:terminal_size"]\n\n'
+    "[dependencies]\n" + "".join(f'crate{at} = "1.{at}"\n' for at in range(80)) + '\n[lints]\nrust = "deny"\n'
+)
+CI = "name: ci\n\non: push\n\njobs:\n" + "".join(
+    f"  job{at}:\n    steps:\n      - run: make part{at}\n" for at in range(30)
+)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("documents")
+    for name, text in {"pom.xml": POM, "Cargo.toml": CARGO, "ci.yml": CI}.items():
+        (root / name).write_text(text)
+    return serve(root)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "line"),
+    [
+        ("pom.xml", "which java version", "    <javaVersion>17</javaVersion>"),
+        ("Cargo.toml", "the feature wrap_help", 'wrap_help = ["dep:terminal_size"]'),
+        ("Cargo.toml", "lints of rust", 'rust = "deny"'),
+    ],
+)
+def test_a_question_shows_the_sections_with_its_words(served, path, query, line):
+    (entry,) = asyncio.run(read(served.context(), Read((path,), query)))["code"]
+    shown = "\n".join(piece["text"] for piece in entry["pieces"]).split("\n")
+    assert line in shown
+    assert len(shown) < 60
+    (bare,) = asyncio.run(read(served.context(), Read((path,))))["code"]
+    assert "pieces" not in bare
+    (other,) = asyncio.run(read(served.context(), Read((path,), "zebra")))["code"]
+    assert "pieces" not in other
+
+
+def test_an_outline_of_markup_has_its_elements_and_no_licence():
+    lines = dict(enumerate(POM.split("\n"), 1))
+    rows = [row["text"].strip() for row in outline_document(lines, "pom.xml", 4_000)]
+    assert rows == ["<project>", "<name>Shop</name>", "<properties>", "<build>"]
+
+
+def test_a_key_of_a_configuration_file_is_a_line_with_the_name(served):
+    answer = asyncio.run(uses(served.context(), UsesQuestion("wrap_help")))
+    (block,) = answer["sites"]
+    assert [(file["file"], [site["line"] for site in file["sites"]]) for file in block["files"]] == [
+        ("Cargo.toml", [6])
+    ]
+    answer = asyncio.run(uses(served.context(), UsesQuestion("terminal_size")))
+    assert "pom.xml" not in str(answer["sites"])
