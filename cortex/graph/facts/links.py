@@ -1,7 +1,5 @@
 """Links of a chain (facts.py) for whole modules. Pure."""
 
-from __future__ import annotations
-
 #: begins a link for a whole module, such as `require("./x")`: its path follows, encoded by HIDDEN
 MODULE = "@"
 #: characters that would end a link, and their replacements in a module's path

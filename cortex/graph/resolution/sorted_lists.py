@@ -1,7 +1,5 @@
 """Tables of lists that stay sorted, whatever the order of additions."""
 
-from __future__ import annotations
-
 import bisect
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Subjects of commits as questions: agents paste them."""
 
-from __future__ import annotations
-
 import re
 
 #: what precedes the subject of a commit: `fix(editor): `, `feat!: `, `Fix `; documents and tests

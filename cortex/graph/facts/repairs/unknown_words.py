@@ -5,8 +5,6 @@ annotation, an export, a directive for a compiler. The parser reports an error i
 next one. A word is replaced by blanks if the error then goes; so are its other uses in such places.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable

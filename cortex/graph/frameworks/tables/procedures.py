@@ -1,7 +1,5 @@
 """Procedures that a client calls by their names, in place of paths."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Types that include Ruby's modules: in a module, `self.class` is any of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cortex.graph.languages.ruby.calls import HEIRS_MAX

@@ -1,7 +1,5 @@
 """Parts of a value that a pattern destructures by the parameters of its class's constructor."""
 
-from __future__ import annotations
-
 from cortex.graph.resolution.evaluation.values import Value
 from cortex.graph.resolution.project import Project
 

@@ -5,8 +5,6 @@ An instance has the arguments of its own type, `Value.type_arguments`; those of 
 from the bases that lead there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
