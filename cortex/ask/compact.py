@@ -1,7 +1,5 @@
 """The compact form of graph results: each place once, with its line of code. Pure."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence

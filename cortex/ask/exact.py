@@ -2,8 +2,6 @@
 would give them, cut to the budget.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence

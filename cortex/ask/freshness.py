@@ -5,8 +5,6 @@ and the sources of an answer; writes nothing. Silent staleness is the worst faul
 search tool can have.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

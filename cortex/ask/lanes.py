@@ -5,8 +5,6 @@ itself where that is quick, otherwise the embed worker is asked first. An answer
 two lanes. The ranking itself is in cortex/ranking.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, replace
 

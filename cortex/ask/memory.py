@@ -4,8 +4,6 @@ worker restarts meanwhile.
 A write gets its operation id once, and keeps it for every attempt to send it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 import uuid

@@ -1,7 +1,5 @@
 """Sentences on files that a question names and the index lacks: left out, or not there at all."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -4,8 +4,6 @@ Each has `checked`, which returns the question with its arguments within their b
 BadRequest. Questions to the graph worker are its messages themselves (`structure`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The answers of cortex_graph, cortex_outline and cortex_pattern, from the graph worker."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any, Literal

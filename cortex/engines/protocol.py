@@ -7,8 +7,6 @@ it. `cortex.engines.ENGINES` lists the engines; tests/engines/test_contract.py c
 against this protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

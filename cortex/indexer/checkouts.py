@@ -2,8 +2,6 @@
 folders below it that are no part of it.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections import OrderedDict

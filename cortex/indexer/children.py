@@ -2,8 +2,6 @@
 and the messages between them and the pool.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import itertools

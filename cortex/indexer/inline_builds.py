@@ -7,8 +7,6 @@ run folder. A process that finds an old note builds in a child, where such a fil
 harm, and the file's entry then records the crash.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

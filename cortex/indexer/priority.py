@@ -5,8 +5,6 @@ It uses only cheap signals, because nothing has been parsed yet: the path, git's
 names in imports. The order decides when a file is served, never how it is indexed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -2,8 +2,6 @@
 are indexed, and which rule wins.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 place.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import logging

@@ -8,8 +8,6 @@ user's global ignore file. Symbolic links are not followed, as in git. In a subm
 begin anew.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Collection

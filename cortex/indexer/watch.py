@@ -6,8 +6,6 @@ path is added to `dirty` before it is read, with the sequence that will contain 
 until that sequence is served: so an answer can list the saved files that it does not know yet.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc

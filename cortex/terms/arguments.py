@@ -2,8 +2,6 @@
 parsed. Pure.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping

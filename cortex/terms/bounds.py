@@ -1,7 +1,5 @@
 """Bounds for numbers that callers choose. Pure."""
 
-from __future__ import annotations
-
 from cortex.system.errors import BadRequest
 
 

@@ -3,8 +3,6 @@
 A size counts bytes, or another unit of which an answer has a limited number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar

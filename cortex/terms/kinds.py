@@ -1,7 +1,5 @@
 """Groups of definition kinds that several packages use; the query files assign the kinds."""
 
-from __future__ import annotations
-
 #: kinds with members; functions inside are methods
 TYPE_KINDS = frozenset("class struct interface trait enum type".split())
 #: kinds that a search by name prefers to functions: types, and names that other languages use for

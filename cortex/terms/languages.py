@@ -6,8 +6,6 @@ grammar's wheel in pyproject.toml; CONTRIBUTING.md has the samples and the gener
 configuration format: one row with `keys`.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import re

@@ -4,8 +4,6 @@ operations are made from it. Pure.
 An observation is a note in the form of coding sessions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal

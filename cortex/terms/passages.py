@@ -1,7 +1,5 @@
 """The text of a chunk that is embedded. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

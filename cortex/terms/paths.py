@@ -2,8 +2,6 @@
 page; and words by which a question asks for such files. Pure.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection, Iterable, Sequence

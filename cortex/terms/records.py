@@ -3,8 +3,6 @@
 docs/CHUNKS.md describes the JSON forms.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

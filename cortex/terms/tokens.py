@@ -7,8 +7,6 @@ without separators. Scripts without spaces between words (Chinese, Japanese, Kor
 for each character.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 

@@ -8,8 +8,6 @@ definition are a unit for each covering chunk, as are the sections of a document
 the chunks of other programs. Each line with text is in one unit.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

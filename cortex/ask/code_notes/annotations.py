@@ -3,8 +3,6 @@
 Memory is asked only where it already runs, and no answer waits for it longer than a glance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any

@@ -2,8 +2,6 @@
 thread and no answer waits for it: an answer uses the results that are there.
 """
 
-from __future__ import annotations
-
 import asyncio
 import difflib
 import re

@@ -5,8 +5,6 @@ source. A source as a whole also needs a weight. There always is a best piece of
 says little; the score of the best note says how much of the question a note covers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The background lookup of places for notes that were stored before the index held their files."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

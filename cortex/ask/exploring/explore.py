@@ -2,8 +2,6 @@
 calls, with callers, tests and documents; for a diff, the changed code and what it may break.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations

@@ -2,8 +2,6 @@
 the remaining bytes. No I/O.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

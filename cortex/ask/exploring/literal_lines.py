@@ -4,8 +4,6 @@
 By single words such a line seldom wins: other functions have them in their names.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator, Sequence

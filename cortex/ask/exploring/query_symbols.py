@@ -1,7 +1,5 @@
 """Code names in a question, and the lines of files that contain them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

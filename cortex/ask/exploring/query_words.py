@@ -1,7 +1,5 @@
 """A finder for the terms of a question in many texts, remembered for each question."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection
 from itertools import chain

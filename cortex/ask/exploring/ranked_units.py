@@ -4,8 +4,6 @@ The text worker finds them by words. Hits of chunks add words and meanings; a de
 that the question names is added and stands first. cortex/ranking/units.py weighs them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ line that the question names stands first. A question about the effects of a cha
 of the definition that it names, too; a question about tests gets tests below the code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace

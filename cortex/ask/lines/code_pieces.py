@@ -5,8 +5,6 @@ A block inside others is shown with their own lines: `if`, `else`, `except` and 
 that no line seems unconditional. Every other line with text is in a row of the outline. Pure.
 """
 
-from __future__ import annotations
-
 import functools
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The lines of a definition that an answer shows, chosen by their worth. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest

@@ -5,8 +5,6 @@ A block is one statement, or neighbouring short ones. A line belongs to the stat
 is indented deeper, closes a bracket, goes on with an `else`, or is inside of brackets or a string.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Uses in code that another program has written, at the lines of its source."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

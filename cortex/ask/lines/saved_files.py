@@ -2,8 +2,6 @@
 content where that leaves it open.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

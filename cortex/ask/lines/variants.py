@@ -1,7 +1,5 @@
 """Definitions with nearly the same body: the async copy of a function, or an overload. Pure."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter, defaultdict

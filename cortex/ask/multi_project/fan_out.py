@@ -4,8 +4,6 @@ answer names each result's project and those that cannot answer. The messages ar
 exact.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

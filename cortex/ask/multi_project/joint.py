@@ -2,8 +2,6 @@
 generations are read first, then each lane is asked once for all.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

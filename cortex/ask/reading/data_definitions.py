@@ -4,8 +4,6 @@ The graph has functions and types of every language, and constants of some; the 
 has the data of all.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

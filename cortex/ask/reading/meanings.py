@@ -1,7 +1,5 @@
 """The definitions that a symbol means, and the overloads of one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

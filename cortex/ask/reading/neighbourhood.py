@@ -2,8 +2,6 @@
 outside of definitions: the lines next to them, and the next definition.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

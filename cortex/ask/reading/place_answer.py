@@ -2,8 +2,6 @@
 and callees, then the tests and documents that name it. No I/O.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

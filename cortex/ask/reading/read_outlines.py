@@ -1,7 +1,5 @@
 """Outlines of files and folders to read: the lines of an answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Paths in a diff are untrusted: they are looked up in the index, and no file is opened by them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 names it. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

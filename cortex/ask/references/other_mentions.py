@@ -2,8 +2,6 @@
 the code must not look unused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@ while they fit, then places by file, then numbers by file. Many sites in tests a
 Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby

@@ -2,8 +2,6 @@
 that an answer with resolved uses leaves out, so that nobody has to search the text after it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@ most. And the units that the best units call: a function that answers often dele
 Pure.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -2,8 +2,6 @@
 Rows.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace

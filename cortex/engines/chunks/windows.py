@@ -1,7 +1,5 @@
 """The choice of windows, in the best files, that answer a question. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

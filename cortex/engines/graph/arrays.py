@@ -6,8 +6,6 @@ segments and are decoded on demand, so that a large graph opens in a fraction of
 no more memory than its arrays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -2,8 +2,6 @@
 is empty.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from cortex.engines.graph.answers import GraphSnapshot

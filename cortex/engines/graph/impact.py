@@ -2,8 +2,6 @@
 reach 25 000: they stay arrays, and only the page becomes steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -2,8 +2,6 @@
 a budget. And completion of paths and symbols from the beginning of a name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any

@@ -1,7 +1,5 @@
 """Results of walks over the graph, their limits and the files that they may enter."""
 
-from __future__ import annotations
-
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The routes of a graph with their full paths, joined for the first question about one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any

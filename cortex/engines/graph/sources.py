@@ -1,7 +1,5 @@
 """The current sources of a project: plain files inside the root only."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any, Protocol

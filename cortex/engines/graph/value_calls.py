@@ -3,8 +3,6 @@ graph has no edge for them. Found in a function's lines as they are now: calls o
 assigns to a field.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

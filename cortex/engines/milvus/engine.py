@@ -3,8 +3,6 @@ generations in which it was born and died. The token holds the generation of the
 rows, and their number.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

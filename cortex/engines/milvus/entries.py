@@ -5,8 +5,6 @@ that covers no lines has plain fields in place of lanes: they go into one field,
 first letter of its lane.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ A row's key begins with the index of its project. Paths stay as each project has
 filters work in each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

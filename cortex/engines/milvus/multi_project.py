@@ -5,8 +5,6 @@ Runs in a worker of one of the projects. The number of searches and of processes
 the projects; downloads do, once for each generation of a project.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

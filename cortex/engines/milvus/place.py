@@ -4,8 +4,6 @@ A file (`….db`) belongs to milvus-lite: one process opens it and serves it on 
 runtime folder, all others connect there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

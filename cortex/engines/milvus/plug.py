@@ -2,8 +2,6 @@
 library of the engine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -2,8 +2,6 @@
 The data without texts (paths, lines, words, counts) is local.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import OrderedDict
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 the index of the project and the key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Searches in Milvus over the rows of one generation; results are ordinals of its rows."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Any

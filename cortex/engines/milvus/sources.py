@@ -1,7 +1,5 @@
 """Sources of a project that is not on this machine, assembled from its chunks."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache, cached_property

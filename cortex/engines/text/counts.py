@@ -2,8 +2,6 @@
 all chunks were in one index, so that scores of several projects compare.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

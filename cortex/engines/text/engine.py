@@ -2,8 +2,6 @@
 in `text/` and in `text/units/`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path

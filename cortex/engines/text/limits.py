@@ -1,7 +1,5 @@
 """Bounds on the work of the text engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 #: share of the rows from which on filters are a mask over hits. With a smaller share too many hits

@@ -1,7 +1,5 @@
 """The ranking lanes of a question: the best chunks of each field. Ranking is elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

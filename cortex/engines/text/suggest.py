@@ -2,8 +2,6 @@
 OR.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import unicodedata

@@ -6,8 +6,6 @@ background when enough rows are missing from the last one. Its name says up to w
 goes.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Mean vectors of files: a chunk is nearer to a question when its file is. Pure over Rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cortex.generation.read import Rows

@@ -31,8 +31,6 @@ patterns that differ by one name are one pattern with alternatives, and a step w
 already select the node, `(_ operator: "instanceof")`, names no kind: a wildcard needs no analysis.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from importlib import resources

@@ -7,8 +7,6 @@ argument is a class (PHP). `?` is an expression without meaning for the graph, `
 chain after `:` is a type as declared (`types.py`).
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

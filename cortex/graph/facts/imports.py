@@ -2,8 +2,6 @@
 resolves nothing.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ A module's key is its file's path; for Go, and for a Python package without `__i
 folder with a slash at its end.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import sys

@@ -2,8 +2,6 @@
 under the names listed here.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

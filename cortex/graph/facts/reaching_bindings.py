@@ -3,8 +3,6 @@
 A test file may bind one name hundreds of times, each in a separate block.
 """
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 parameter, of branches, operators and expected errors; and the tests in which a value holds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

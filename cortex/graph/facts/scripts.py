@@ -2,8 +2,6 @@
 members of prototypes, of constants and of `this`. Pure functions of nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

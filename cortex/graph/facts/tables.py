@@ -5,8 +5,6 @@ path of each file and the words that it mentions; the rest is encoded, in zstd f
 and local bindings have one of their own: only the resolution of the file itself reads them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -2,8 +2,6 @@
 one application must have the route, and a segment of text must be equal.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

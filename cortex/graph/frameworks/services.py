@@ -2,8 +2,6 @@
 a type to the methods of the class.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The routes that a view class has by its methods and bases: Django REST framework's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from cortex.graph.frameworks.join import ACTIONS

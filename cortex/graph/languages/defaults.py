@@ -1,7 +1,5 @@
 """Rules and readers that several languages share."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 from tree_sitter import Node

@@ -1,7 +1,5 @@
 """Steps and hooks that several languages share."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.facts import COMPANION, TYPE_ONLY
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value, Values

@@ -1,7 +1,5 @@
 """The languages of the graph by name: those with rules, and all others with definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from cortex.graph.facts.grammars import Rules

@@ -2,8 +2,6 @@
 mention them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 

@@ -2,8 +2,6 @@
 and is skipped. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Edges as the graph files have them, and a writer of those of one file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -5,8 +5,6 @@ a Project gets the table of them. The steps of a call are those of the caller's 
 member those of the value's file: a project may mix Java, Kotlin and Scala.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

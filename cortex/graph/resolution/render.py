@@ -1,7 +1,5 @@
 """Nodes of the graph files, made from definitions. They hold no source text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

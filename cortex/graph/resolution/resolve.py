@@ -5,8 +5,6 @@ Confidence: `exact` (same scope, file or package), `import`, `receiver` (by the 
 `name` (the only method of that name in the project, or one of several `candidates`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

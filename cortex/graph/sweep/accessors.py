@@ -1,7 +1,5 @@
 """Getters and setters of properties: methods beside the field that has the property's type."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.types import alternatives

@@ -1,7 +1,5 @@
 """Supertypes that the sweep reads: in a definition, or in a container such as Rust's `impl`."""
 
-from __future__ import annotations
-
 import msgspec
 from tree_sitter import Node
 

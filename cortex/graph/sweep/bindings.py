@@ -1,7 +1,5 @@
 """Bindings that the sweep reads: names with values, narrowed types, types in comments."""
 
-from __future__ import annotations
-
 import msgspec
 from tree_sitter import Node
 

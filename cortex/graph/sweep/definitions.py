@@ -1,7 +1,5 @@
 """Definitions that the sweep reads: kind, scope and flags."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

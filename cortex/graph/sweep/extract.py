@@ -3,8 +3,6 @@ text order. The capture's name selects the module that reads it; imports, export
 read here, by the syntax of each language in facts/imports.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

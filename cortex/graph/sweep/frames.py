@@ -1,7 +1,5 @@
 """State of the sweep: open definitions, frames, and branches of tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

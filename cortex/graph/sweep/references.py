@@ -4,8 +4,6 @@ macros define: `bitflags! { struct Flags … }`, and `id_type!(UserId)` where a 
 these are no items of the language.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

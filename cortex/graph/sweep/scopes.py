@@ -1,7 +1,5 @@
 """Scopes other than definitions: blocks, and containers of members of a type defined elsewhere."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.types import alternatives

@@ -2,8 +2,6 @@
 modules. facts/scripts.py reads the nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tree_sitter import Node

@@ -1,7 +1,5 @@
 """Parameters, results and type parameters that the sweep reads."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures

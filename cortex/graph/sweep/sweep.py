@@ -2,8 +2,6 @@
 this folder read the captures.
 """
 
-from __future__ import annotations
-
 import itertools
 
 from tree_sitter import Node

@@ -1,7 +1,5 @@
 """SOURCE → CHUNKS: the five kinds. Each kind is a pure function of one `Frame`."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from cortex.indexer.chunkers.code import code_chunks

@@ -1,7 +1,5 @@
 """`code` chunks: every line of a code file exactly once, cut at statements and definitions."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

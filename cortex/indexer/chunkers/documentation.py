@@ -2,8 +2,6 @@
 paragraphs.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import Counter

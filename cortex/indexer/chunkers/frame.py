@@ -2,8 +2,6 @@
 generated or vendored, by its path and first lines. Pure.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Sequence

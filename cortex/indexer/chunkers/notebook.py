@@ -6,8 +6,6 @@ numbers are those of the cells' source in the notebook's JSON, as an editor with
 shows it. A notebook that cannot be read as one is cut as plain text.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ languages.
 cheapest lines, each piece again likewise, and small neighbours are joined while they fit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise

@@ -1,7 +1,5 @@
 """`symbols`, `definitions` and `data` chunks: three views of a code file, from its outline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from cortex.indexer.chunkers.code import qualified

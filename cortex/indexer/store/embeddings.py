@@ -6,8 +6,6 @@ cloned repository is not opened. Keys are digests, so it contains no text. Its s
 after any fault the texts are just embedded again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

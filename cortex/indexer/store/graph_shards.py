@@ -2,8 +2,6 @@
 files that are in no shard yet.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import mmap

@@ -6,8 +6,6 @@ again together with the files that its change affects; unchanged shards are not 
 are extracted again.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """The limits that divide a run into shards, processes and steps. No behaviour."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The manifest on disk: reading and writing it, and the recipe that its entries depend on."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -5,8 +5,6 @@ A shard is the unit of work: it needs only its own files and its old chunk files
 build it. New files are written below chunks/.tmp; run.py puts them in place.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import logging

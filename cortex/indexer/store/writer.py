@@ -6,8 +6,6 @@ manifest, which records size and mtime of each. The next run builds a chunk file
 differs from the manifest.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Container, Iterable, Sequence

@@ -2,8 +2,6 @@
 parsed. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Such a file may be crafted to crash, fill or block its reader, so each is read b
 own with bounds on memory and time: a bad file costs only its own text.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

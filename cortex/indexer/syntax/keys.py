@@ -2,8 +2,6 @@
 nesting.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The outline of one file, and the words of comments. Data only; parse.py and keys.py fill it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

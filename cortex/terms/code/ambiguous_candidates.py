@@ -2,8 +2,6 @@
 looked up again for display. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

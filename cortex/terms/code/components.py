@@ -2,8 +2,6 @@
 families. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 from cortex.terms import languages

@@ -2,8 +2,6 @@
 types into pieces. Pure.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 

@@ -1,7 +1,5 @@
 """Tests inside files of shipped code: `#[cfg(test)] mod tests` and `#[test]` of Rust. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from cortex.terms.paths import is_test

@@ -3,8 +3,6 @@
 Not a full demangler: arguments, templates and back-references are left out.
 """
 
-from __future__ import annotations
-
 import re
 
 #: largest number of parts of one name

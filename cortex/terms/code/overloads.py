@@ -2,8 +2,6 @@
 `read~2`, `read(InputStream, int)`, `read(String, …)`. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Pure. A path is bytes without a NUL; a NUL behind it marks a folder, and no wild
 Git compares bytes, so `?` and a class match one byte of a letter that has two.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ a few words only, too few for its statistics, so the usual letters of each encod
 the others.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from itertools import pairwise

@@ -2,8 +2,6 @@
 project names, else by a guess. Pure; cortex/settings/encodings.py reads the names of a project.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable

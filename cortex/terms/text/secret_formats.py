@@ -2,8 +2,6 @@
 more than this.
 """
 
-from __future__ import annotations
-
 #: separator between a name and its value
 IS = r"['\"]?[ \t]{0,4}(?::=|=>|[=!]={1,2}|[:=])[ \t]{0,4}"
 #: kind of secret → its pattern, as its issuer documents it

@@ -1,7 +1,5 @@
 """Search for keys, tokens and passwords in a text by their formats, and their removal. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Pure and without an index: the callers that have the names decide which reading exists.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import posixpath

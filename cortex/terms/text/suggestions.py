@@ -1,7 +1,5 @@
 """The suggestion of a similar word in place of a mistyped one, for all messages."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

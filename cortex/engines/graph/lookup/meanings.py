@@ -1,7 +1,5 @@
 """Nodes by what they mean: parts, signatures and bodies of one definition are one meaning."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -2,8 +2,6 @@
 (Go, C++, Rust), by the references in those files. Overrides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 

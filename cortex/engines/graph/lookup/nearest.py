@@ -1,7 +1,5 @@
 """Names of a graph that are like an unknown one: nearest by edits, or with its words."""
 
-from __future__ import annotations
-
 import difflib
 from functools import cached_property
 from heapq import nsmallest

@@ -1,7 +1,5 @@
 """The overload of a function that a target names, by its number or its parameters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from cortex.engines.graph.arrays import Graph

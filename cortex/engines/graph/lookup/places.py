@@ -1,7 +1,5 @@
 """Files of a graph by the ends of their paths, and definitions around a line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 

@@ -2,8 +2,6 @@
 in it, in any spelling (cortex/terms/text/spelling.py); the nearest names without a match.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

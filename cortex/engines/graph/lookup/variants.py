@@ -3,8 +3,6 @@ definitions that share their calls, and static definitions in C files for severa
 (`unix/x.c`, `win/x.c`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 

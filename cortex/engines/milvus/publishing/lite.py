@@ -2,8 +2,6 @@
 while the command needs it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -2,8 +2,6 @@
 its small files, and announces it. Builds nothing.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -6,8 +6,6 @@ their content, and one document that names the current generation: so any machin
 index, and any can serve it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools

@@ -5,8 +5,6 @@ A file is written before a document names it. The document is one row, replaced 
 finds all files that it names, or finds one missing and reads the document again.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

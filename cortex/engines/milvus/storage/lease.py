@@ -2,8 +2,6 @@
 lease is a lock beside the socket; for a server it is a lock in PostgreSQL, or the user's promise.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Removal of rows for good, with the parts of long chunks."""
 
-from __future__ import annotations
-
 from cortex.engines.milvus.storage.collection import Collection
 
 

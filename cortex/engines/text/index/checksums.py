@@ -3,8 +3,6 @@ and a generation's folder has a file with all checksums: an intact file under an
 damage, too. Tantivy itself reads on, panics, or blames the caller.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import zlib

@@ -1,7 +1,5 @@
 """The text index's fields, its analyzers, and the conversion of a chunk to a document."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The index of units beside the text index: its fields, its documents, and its writer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

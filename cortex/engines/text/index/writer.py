@@ -6,8 +6,6 @@ is never served. Generation N is the folder `N`: hard links to the files of a co
 commit's meta.json.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -2,8 +2,6 @@
 from the chunk's syntax tree where possible, else guessed from the line.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Mapping, Sequence

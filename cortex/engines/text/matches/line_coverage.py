@@ -1,7 +1,5 @@
 """How completely each line matches a keyword query: as spelled, in other words, or partly. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

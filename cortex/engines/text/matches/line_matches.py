@@ -2,8 +2,6 @@
 Pure; arrays, because thousands of lines may match.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ A word may be in thousands of lines, but few are shown: all are sorted as arrays
 ones become objects.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ Sets of words come from the word table. Sets that only tantivy computes (phrases
 cached: the next page needs them again.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import tantivy
 from tantivy import Query

@@ -2,8 +2,6 @@
 expressions scanned for.
 """
 
-from __future__ import annotations
-
 import posixpath
 import time
 from collections import Counter

@@ -2,8 +2,6 @@
 system and processor in the file name, as one expression. Resolution compares them.
 """
 
-from __future__ import annotations
-
 import re
 
 from tree_sitter import Node

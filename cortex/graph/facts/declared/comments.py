@@ -2,8 +2,6 @@
 $all */`, `@param`, `@return`, `@property`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Decorators and modifiers of definitions that resolution reads."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of

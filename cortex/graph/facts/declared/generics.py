@@ -2,8 +2,6 @@
 `Box[Disk]`. Of no project.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 

@@ -3,8 +3,6 @@
 {import("./disk").Disk} Disk`.
 """
 
-from __future__ import annotations
-
 import re
 
 from tree_sitter import Node

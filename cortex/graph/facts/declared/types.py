@@ -5,8 +5,6 @@ containers are marked by `*`.
 elements are Foo.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 

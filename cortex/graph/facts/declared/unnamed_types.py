@@ -3,8 +3,6 @@
 an enum with a body (Java, Kotlin).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 `#String` is a literal, `:Disk` a cast, anything else a chain.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

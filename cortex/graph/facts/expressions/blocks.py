@@ -4,8 +4,6 @@ They stand for the receiver or argument in Kotlin's `disk.apply { save() }` and 
 it.save() }`, and in the block passed to a function of the project.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ They come from the function that gets the unnamed one as an argument, `app.get("
 …)`, or from its declared type.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tree_sitter import Node

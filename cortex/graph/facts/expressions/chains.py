@@ -1,7 +1,5 @@
 """Expression nodes → chains (facts.py): `self.store.get()` in the syntax tree as text."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 with a declared type. Of one file; resolution tells whether a function can stand for the type.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple

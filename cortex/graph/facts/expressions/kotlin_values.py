@@ -4,8 +4,6 @@ that return their block's value.
 A block counts only if it holds a single expression: earlier statements could bind its names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 project.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tree_sitter import Node

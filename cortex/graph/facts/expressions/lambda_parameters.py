@@ -1,7 +1,5 @@
 """Parameters of unnamed functions that a call gets, in Java and C#, as links of a chain."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, strip_call

@@ -3,8 +3,6 @@
 Not Python's and Kotlin's `==`: it is frequent, and most often means no method of the project.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@ A search in the text, because a walk over the tree costs a tenth of the extracti
 the properties among them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -2,8 +2,6 @@
 value of each name on the left.
 """
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, text_of

@@ -2,8 +2,6 @@
 parameter lists, implicit definitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tree_sitter import Node

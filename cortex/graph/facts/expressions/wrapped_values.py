@@ -2,8 +2,6 @@
 `memo(function Button() {})`. Pure functions of nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tree_sitter import Node

@@ -5,8 +5,6 @@ The grammar fails on the rest of such a file. It parses with the first branch on
 directives. Pure text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

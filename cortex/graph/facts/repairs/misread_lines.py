@@ -14,8 +14,6 @@ In TypeScript, the type parameters at the beginning of a signature, `<T>(x: T): 
 as type arguments of the line above. Pure text; lines and columns of all other code stay the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -2,8 +2,6 @@
 `assert_eq!(self.store.total(), 3)`, `vec![save, load]`. The grammar only sees names and groups.
 """
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LINKS_MAX, UNKNOWN, text_of

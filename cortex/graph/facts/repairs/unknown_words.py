@@ -5,8 +5,6 @@ another file: an annotation, an export, a directive for a compiler. The parser r
 its line or the next one. A word is replaced by blanks in all such places if errors then go.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter

@@ -4,8 +4,6 @@ The router of a class `Orders` is `=Orders`. Its routes belong to `=Orders(route
 mount too: they inherit routes, and the prefix if they have none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

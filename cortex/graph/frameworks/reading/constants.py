@@ -1,7 +1,5 @@
 """Constants with literal text that other files may use as a part of a path."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """Declarations of routers, routes and mounts by calls, for read.py."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import cached_property

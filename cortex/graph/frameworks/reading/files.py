@@ -1,7 +1,5 @@
 """Routes by the place of a file: the fragments of its exported handlers, and its path."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 

@@ -1,7 +1,5 @@
 """Lists of routes, and loops over literal lists, for read.py: each element is read by itself."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from dataclasses import replace

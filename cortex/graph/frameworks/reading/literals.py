@@ -1,7 +1,5 @@
 """Literal text in arguments of a call: strings, their concatenations, constants of the file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 

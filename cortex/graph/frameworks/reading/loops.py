@@ -2,8 +2,6 @@
 or mount for each element.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

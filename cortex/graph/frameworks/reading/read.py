@@ -5,8 +5,6 @@ file imports: `users.router`. `f(0)` is the router that `f` gets as its first ar
 one that it returns.
 """
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import child_of, required_module, text_of, unwrap_node

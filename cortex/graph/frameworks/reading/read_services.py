@@ -6,8 +6,6 @@ container makes for all of its types is the target `#3`. A fragment `wants` has 
 router, the name as its template, or the name's chain as its target.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Declarations that need no reading of other nodes: settings, views, handlers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names and routers in the scopes of a file, for read.py."""
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Text of URLs with holes: `/users/{user.id}`. A hole has the short name of its value."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 (docs/FRAMEWORKS.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

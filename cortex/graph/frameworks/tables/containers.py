@@ -2,8 +2,6 @@
 is a description here (docs/FRAMEWORKS.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from cortex.graph.frameworks.tables.framework import Places

@@ -2,8 +2,6 @@
 -1 is the last argument.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

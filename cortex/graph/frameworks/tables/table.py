@@ -1,7 +1,5 @@
 """The frameworks. A new one is a description here (docs/FRAMEWORKS.md)."""
 
-from __future__ import annotations
-
 from cortex.graph.frameworks.tables.framework import (
     METHODS,
     USUAL_METHODS,

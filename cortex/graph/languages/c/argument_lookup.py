@@ -2,8 +2,6 @@
 operators of values of these types. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """C and C++."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -2,8 +2,6 @@
 a constant to neither. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 from cortex.graph.facts.expressions.chains import MOVED, UNKNOWN

@@ -1,7 +1,5 @@
 """Modules, members and callees of C and C++, and C++'s types in overloads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """C++'s pointers, arguments and parameters in the syntax tree."""
 
-from __future__ import annotations
-
 import re
 
 from tree_sitter import Node

@@ -1,7 +1,5 @@
 """C#'s unnamed functions as arguments, and the function types that take them."""
 
-from __future__ import annotations
-
 import re
 
 from tree_sitter import Node

@@ -1,7 +1,5 @@
 """C#, with its literals, arguments, parameters and packages in the syntax tree."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.generics import constructed_type

@@ -1,7 +1,5 @@
 """C#'s modules, extensions and steps of calls, and its types in overloads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from cortex.graph.facts.declared.generics import split_generic

@@ -1,7 +1,5 @@
 """Go."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.builds import builds_of

@@ -1,7 +1,5 @@
 """Java's unnamed functions: the types for which they stand, and their parameters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Java."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

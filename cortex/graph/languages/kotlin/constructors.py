@@ -2,8 +2,6 @@
 the same name.
 """
 
-from __future__ import annotations
-
 from cortex.graph.facts.facts import ABSTRACT, PRIVATE, Definition, Reference
 from cortex.graph.languages.kotlin.calls import Kotlin
 from cortex.graph.resolution.calling.calls import Callee, Calls

@@ -1,7 +1,5 @@
 """Kotlin's extensions, and the steps of its calls."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.facts import BOUND, OUTER, Binding, Definition, Import
 from cortex.graph.languages.kotlin.calls import Kotlin, function_result
 from cortex.graph.languages.kotlin.source_sets import visible_refs

@@ -1,7 +1,5 @@
 """Kotlin, with its expressions, arguments, parameters and definitions in the syntax tree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -4,8 +4,6 @@ code, and no platform's code sees another platform's.
 Their folders show the set: `src/commonMain/kotlin` or `common/src`. Pure.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Types of Kotlin's library by which overloads differ: results of its functions, and supertypes."""
 
-from __future__ import annotations
-
 #: results of functions without a receiver
 FUNCTION_RESULTS = {
     **dict.fromkeys("listOf emptyList listOfNotNull List buildList".split(), "List"),

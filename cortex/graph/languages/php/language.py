@@ -1,7 +1,5 @@
 """PHP."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.expressions.chains import ROOT_MARK, class_argument
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax

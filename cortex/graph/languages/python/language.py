@@ -1,7 +1,5 @@
 """Python."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN, chain_of, child_of, text_of, union_link

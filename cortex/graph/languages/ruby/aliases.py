@@ -4,8 +4,6 @@ A name means what its type gave it last: in one file the later of a method and a
 files either. An alias is the method that had its name before.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -2,8 +2,6 @@
 the block, or in one to which it passes the block on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from cortex.graph.facts.expressions.chains import split_chain, strip_call

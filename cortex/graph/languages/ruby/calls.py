@@ -1,7 +1,5 @@
 """Calls of Ruby: bare names of mixins, receivers named like a type."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Methods that are named like constants: `Path("x")` calls a method, `Path` alone is a type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cortex.graph.facts.declared.unnamed_types import UNNAMED

@@ -1,7 +1,5 @@
 """Ruby."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import YIELDED, Binding
 from cortex.graph.facts.grammars import Rules, Syntax

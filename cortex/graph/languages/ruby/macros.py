@@ -1,7 +1,5 @@
 """Ruby's class methods that define methods, by `define_method(name)`."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import BY_MACRO, Binding
 from cortex.graph.facts.ruby import COMPUTED, PASSED_ON

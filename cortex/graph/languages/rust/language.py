@@ -1,7 +1,5 @@
 """Rust."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.expressions.operators import ELEMENT
 from cortex.graph.facts.expressions.results import rust_value
 from cortex.graph.facts.facts import Import, Reference

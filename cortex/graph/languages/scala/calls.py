@@ -2,8 +2,6 @@
 unnamed functions, package objects, and package names relative to outer packages.
 """
 
-from __future__ import annotations
-
 import re
 
 from cortex.graph.facts.declared.types import split_top_level

@@ -1,7 +1,5 @@
 """Scala, with its expressions, arguments, parameters and packages in the syntax tree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Scala's steps of calls and members, and its types in overloads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import msgspec

@@ -3,8 +3,6 @@ grammars of scripts. All other bytes are blank, so lines, columns and bytes are 
 Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

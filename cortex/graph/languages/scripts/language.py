@@ -1,7 +1,5 @@
 """TypeScript, TSX and JavaScript."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tree_sitter import Node

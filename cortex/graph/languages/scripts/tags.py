@@ -2,8 +2,6 @@
 `{#if name}` of Svelte, `{name}` of Astro and MDX. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

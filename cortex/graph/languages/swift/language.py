@@ -1,7 +1,5 @@
 """Swift."""
 
-from __future__ import annotations
-
 from tree_sitter import Node
 
 from cortex.graph.facts.declared.types import alternatives

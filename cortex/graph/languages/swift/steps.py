@@ -2,8 +2,6 @@
 `where Self: P`.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

@@ -2,8 +2,6 @@
 of its name. Reads one file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

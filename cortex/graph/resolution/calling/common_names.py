@@ -1,7 +1,5 @@
 """Names of methods in the languages' libraries, and the kinds of their results. Tables only."""
 
-from __future__ import annotations
-
 #: methods of a container that return an element, and members that return a container of the
 #: same elements
 ELEMENT_OF = frozenset(

@@ -1,7 +1,5 @@
 """Calls of extensions, and of Kotlin's overloads. Reads one file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference

@@ -1,7 +1,5 @@
 """Index of Kotlin's and C#'s extensions by receiver."""
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Mapping, Sequence
 

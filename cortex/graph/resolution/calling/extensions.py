@@ -3,8 +3,6 @@
 They are indexed by receiver, so that a thousand of one name cost a call nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 

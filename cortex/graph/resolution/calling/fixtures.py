@@ -3,8 +3,6 @@ files around it, then in the plugins of the project. A file has the fixtures tha
 `pytest_plugins` is an import of all names.
 """
 
-from __future__ import annotations
-
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.project import Project, Ref

@@ -2,8 +2,6 @@
 `implements` to the type for which a function is given. Reads one file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

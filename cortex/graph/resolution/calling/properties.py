@@ -1,7 +1,5 @@
 """Edges to the getters and setters that a property's use runs. Reads one file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.expressions.chains import split_chain

@@ -2,8 +2,6 @@
 that the name may mean. Reads one file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

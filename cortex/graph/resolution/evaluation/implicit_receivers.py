@@ -2,8 +2,6 @@
 body of an unnamed class, are members of the receiver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cortex.graph.facts.expressions.blocks import THIS

@@ -1,7 +1,5 @@
 """Members: `value.name` for types and their supertypes, for fields, and for modules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cortex.graph.facts.facts import ANY_NAME, BY_MACRO, HOLDER, SPECIALIZED, SPREAD, Binding

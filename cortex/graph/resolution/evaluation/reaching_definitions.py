@@ -2,8 +2,6 @@
 the same targets.
 """
 
-from __future__ import annotations
-
 import re
 
 from cortex.graph.facts.expressions.blocks import THIS

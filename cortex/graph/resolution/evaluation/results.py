@@ -2,8 +2,6 @@
 of decorators.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from cortex.graph.facts.declared.types import result_type

@@ -2,8 +2,6 @@
 file means those that are built whenever it is.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

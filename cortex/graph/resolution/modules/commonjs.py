@@ -1,7 +1,5 @@
 """CommonJS exports of a script: by name (`exports.x = …`), or as a whole (`module.exports = …`)."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.facts import EXPORTED, SPREAD
 from cortex.graph.facts.scripts import EXPORTS
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value, Values

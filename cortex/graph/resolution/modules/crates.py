@@ -1,7 +1,5 @@
 """Names of Rust in inline modules, in `impl`s for external types, and as macros."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from cortex.graph.facts.declared.types import alternatives

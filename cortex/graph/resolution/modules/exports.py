@@ -2,8 +2,6 @@
 names of a module.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from cortex.graph.facts.declared.builds import TESTS

@@ -2,8 +2,6 @@
 project with a single-header copy of a library has every name twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 #: the package of all files of C and C++

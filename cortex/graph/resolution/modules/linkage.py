@@ -2,8 +2,6 @@
 includes, internal linkage, distance of folders, and pairs of declaration and body.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec

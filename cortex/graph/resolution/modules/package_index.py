@@ -2,8 +2,6 @@
 scope and name. It stores only their places.
 """
 
-from __future__ import annotations
-
 import bisect
 import sys
 from collections import Counter

@@ -2,8 +2,6 @@
 passed to (facts/expressions/callback_types.py).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

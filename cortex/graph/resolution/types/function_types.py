@@ -2,8 +2,6 @@
 a name of a function type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from cortex.graph.facts.facts import ABSTRACT

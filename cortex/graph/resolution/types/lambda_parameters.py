@@ -1,7 +1,5 @@
 """Types of the parameters of unnamed functions, by the function that gets them (Java, C#)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 

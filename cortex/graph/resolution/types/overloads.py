@@ -2,8 +2,6 @@
 casts, new objects and declared types. Returns several if these do not decide.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

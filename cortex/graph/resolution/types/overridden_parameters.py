@@ -2,8 +2,6 @@
 overrides.
 """
 
-from __future__ import annotations
-
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS

@@ -1,7 +1,5 @@
 """The type around a place, and the values of `self`, `this` and `super` there."""
 
-from __future__ import annotations
-
 from cortex.graph.facts.facts import BOUND, EXPORTED, TESTED, Binding, Definition
 from cortex.graph.facts.reaching_bindings import BindingSite
 from cortex.graph.facts.repairs.macros import GROUP

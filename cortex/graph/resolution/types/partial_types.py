@@ -1,7 +1,5 @@
 """Types in several parts or opened again, and C#'s choice by type arguments and `using`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import EXPLICIT

@@ -2,8 +2,6 @@
 for a type in all of these languages. Pure.
 """
 
-from __future__ import annotations
-
 import functools
 
 from cortex.graph.facts.expressions.arguments import WIDENING

@@ -2,8 +2,6 @@
 Pure.
 """
 
-from __future__ import annotations
-
 from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref

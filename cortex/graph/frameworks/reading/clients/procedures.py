@@ -4,8 +4,6 @@ A router's names are joined by dots; a procedure in a variable of its own is a r
 without a name.
 """
 
-from __future__ import annotations
-
 import re
 
 from tree_sitter import Node

@@ -4,8 +4,6 @@ A fragment `client` has the client's key as its router, its base URL as the temp
 of the application that it calls as its target. A fragment `request` has the client's key or chain.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

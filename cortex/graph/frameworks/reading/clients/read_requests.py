@@ -4,8 +4,6 @@ own functions that send the path that they get.
 The client of such a function has the function's key, and its method if the function has one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

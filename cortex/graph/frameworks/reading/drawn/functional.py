@@ -4,8 +4,6 @@
 The router of a method is the one that it returns, `=Routes.orders()`; a bean is served.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The routes of Laravel: calls of `Route` in files of routes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

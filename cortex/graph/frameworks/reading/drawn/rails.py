@@ -1,7 +1,5 @@
 """The routes of Rails: `config/routes.rb`, and the files that it draws."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 
