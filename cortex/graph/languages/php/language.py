@@ -44,7 +44,7 @@ def _member_of_name_space(members: Members, value: Value, name: str) -> Values:
     return members.exports.exported(key, name) if key else ()
 
 
-def _by_convention(members: Members, value: Value, name: str) -> tuple[Value, ...]:
+def _by_convention(members: Members, value: Value, name: str) -> Values:
     """Return the method that Laravel calls for the scope `visible` of a model, `scopeVisible`, and
     for the dispatch of a job, `handle`.
     """
