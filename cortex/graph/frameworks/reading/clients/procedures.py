@@ -16,11 +16,11 @@ from cortex.graph.frameworks.reading.scopes import Scopes
 
 #: calls with an object of tRPC's procedures and routers, and calls with routers
 _ROUTERS, _MERGES = ("router", "createTRPCRouter"), ("mergeRouters",)
-#: last call of a procedure → its method, and what is in the name before them
+#: last call of a procedure → its method, and the part of the name before them
 _KINDS, _BEGINS = {"query": "GET", "mutation": "POST", "subscription": "GET"}, "rocedure"
 #: the name of a router that is served
 _SERVED = re.compile(rb"\btype\s+\w+\s*=\s*typeof\s+(\w+)")
-#: calls that make a client, one whose members are called themselves, and another of a client
+#: calls that make a client, one with members that are called themselves, and another of a client
 _MAKERS = ("createTRPCReact", "createTRPCNext", "createTRPCClient", "createTRPCProxyClient")
 _CALLERS, _SAME = ("createCaller",), ("useUtils", "useContext")
 _QUERIES = (
