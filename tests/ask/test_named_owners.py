@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cortex.ask.lines.code_words import find_declaration
+from cortex.ask.lines.code_words import find_declaration, words_in_code
 from cortex.ask.lines.receivers import Owner, Receivers
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.front.text import render
@@ -167,3 +167,24 @@ def test_a_receiver_means_the_owner_by_its_name(path, line, means):
 )
 def test_a_type_declares_variants_components_and_properties(path, text, declared):
     assert bool(find_declaration(path, text, "size", Owner("A", path, 1, 3))) == declared
+
+
+#: long texts whose cost was their length squared: minutes for each
+HOSTILE = {
+    "identifier": ("a.java", "x.BIG;" + "a" * 300_000),
+    "heads of types": ("a.java", "x.BIG;" + "class a " * 40_000),
+    "receivers": ("a.rs", "Kind::BIG;\n" * 30_000),
+    "implementations": ("a.rs", "impl Kind { x(Self::BIG) }\n" * 20_000),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_receivers_in_a_long_text_are_read_once(name):
+    path, text = HOSTILE[name]
+    owner = Owner("Kind", "kind.rs", 1, 3, "outer", frozenset(("other", "another")))
+    assert len(list(words_in_code(path, text, "BIG", owner))) == text.count("BIG")
+
+
+def test_a_declaration_is_found_behind_many_words_of_its_name():
+    text = "class A {\n" + "f(size);\n" * 50_000 + "int size() }"
+    assert find_declaration("A.java", text, "size", Owner("A", "A.java", 1, 60_000)) == 50_002

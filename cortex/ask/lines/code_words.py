@@ -92,6 +92,7 @@ MADE_CHARS = 400
 #: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
 _ANY_BUT_SPACES = re.compile(r"\S")
+_BRACKET = re.compile(r"[(){}\[\]]")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")
 #: the last word of a receiver that is an object or a module, not a type: `logs` in `logs.flush`
 _RECEIVER = re.compile(r"(\w*)[^\w\s:.>-]*\s*(?:\.|->)\s*\Z")
@@ -183,15 +184,20 @@ def find_declaration(path: str, text: str, word: str, owner: Owner) -> int:
     code = "\n".join(only_code(path, text).split("\n")[first : owner.end])
     declared = re.search(rf"(?:self\.|this\.|@|\s|\A){re.escape(word)}(?=\s*(?::(?!:)|=(?![=>])|;))", code)
     if declared is None and language_of(path).comment != "#":  # else no brackets are around members
-        matches = word_pattern(word).finditer(code)
-        directly = (match for match in matches if _depth(code, match.start()) == 1)
+        directly = _find_directly(code, word)
         declared = next((match for match in directly if not _is_accessed(code, match.start())), None)
     return first + code.count("\n", 0, declared.end()) + 1 if declared else 0
 
 
-def _depth(code: str, at: int) -> int:
-    """Return the number of brackets that are open at an index."""
-    return sum((letter in "({[") - (letter in ")}]") for letter in code[:at])
+def _find_directly(code: str, word: str) -> Iterator[re.Match[str]]:
+    """Yield the whole words inside of one open bracket."""
+    depth = counted = 0
+    for match in word_pattern(word).finditer(code):
+        for letter in _BRACKET.findall(code, counted, match.start()):
+            depth += 1 if letter in "({[" else -1
+        counted = match.start()
+        if depth == 1:
+            yield match
 
 
 def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool:
