@@ -162,13 +162,16 @@ async def _list_lines(
     owner = named.owner if named else None
     if owner is None and (of_type := outer.rpartition(".")[2])[:1].isupper():
         owner = Owner(of_type)  # outside of the project
-    usage, others = await find_mentions(turn, word if owner else name, owner)
+    # lines of a type that may have the member elsewhere are among the others
+    room = max_bytes if named and not named.line else 0
+    usage, others = await find_mentions(turn, word if owner else name, owner, room)
+    has_others = named and any(others.get(key) for key in ("total", "tests", "texts"))
+    if not others or not (usage.sites or usage.imports or (named and named.line) or has_others):
+        return None
     head: dict[str, Any] = {"of": f"{owner.name}.{word}" if owner else others["name"]}
     if named and named.line:
         head["at"] = f"{named.owner.file}:{named.line}"
         usage.sites = [site for site in usage.sites if site.place != (named.owner.file, named.line)]
-    elif not usage.sites and not usage.imports:
-        return None
     block = head | {"direction": direction} | render(usage, offset, max_bytes)
     return {"sites": [block]} | ({} if offset else {"elsewhere": others})
 

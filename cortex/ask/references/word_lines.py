@@ -174,9 +174,11 @@ def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Itera
     return naming
 
 
-async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tuple[Uses, dict[str, Any]]:
-    """Return the lines whose code or strings hold a name that no definition has, and the number of
-    those in comments and documents.
+async def find_mentions(
+    turn: Turn, name: str, owner: Owner | None = None, max_bytes: int = 0
+) -> tuple[Uses, dict[str, Any]]:
+    """Return the lines whose code or strings hold a name that no definition has, and the others
+    within `max_bytes`, with the number of those in comments and documents.
     """
     word = name = name.removesuffix("=")  # Ruby calls its setters without it
     holding = await find_lines(turn, name)
@@ -196,7 +198,7 @@ async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tu
     usage = replace(usage, sites=others, textual=True)
     usage.truncated = usage.truncated or holding.truncated
     listed = {*sites, *usage.places}
-    return usage, await asyncio.to_thread(list_others, word, holding, listed)
+    return usage, await asyncio.to_thread(list_others, word, holding, listed, (), max_bytes)
 
 
 async def search_text(
