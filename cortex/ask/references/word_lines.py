@@ -127,8 +127,8 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
 
     def names(path: str, text: str) -> bool:
         if language_of(path).kind == "data":
-            match = in_data.search(text)
-            return match is not None and (not is_plain or (match[0][0] in ".:/#" and match[0][1:] == word))
+            matches = (match[0] for match in in_data.finditer(text))
+            return any(not is_plain or (match[0] in ".:/#" and match[1:] == word) for match in matches)
         is_quoted = (in_python if language_of(path).name == "python" else quoted).search(text) is not None
         return is_quoted or (in_code and names_in_code(path, text, word, as_function=False))
 
