@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cortex.ask.lines.code_words import find_declaration
+from cortex.ask.lines.code_words import find_declaration, words_in_code
 from cortex.ask.lines.receivers import Owner, Receivers
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.front.text import render
@@ -27,6 +27,16 @@ FILES = {
         "package app;\n\nclass Run {\n  Object problem() {\n    return Problem.Severity.FATAL;\n  }\n"
         "  Object fault() {\n    return Fault.Severity.FATAL;\n  }\n}\n"
     ),
+    "app/Lombok.java": "package app;\n\n@Getter\nclass Lombok {\n  private String name;\n}\n",
+    "app/User.java": "package app;\n\nclass User {\n  String f(Lombok a) {\n    return a.getName();\n  }\n}\n",
+    "src/part.rs": "pub struct Foo;\n\nimpl Foo {\n    pub const MAX: u32 = 3;\n}\n",
+    "cs/First.cs": "namespace N;\npublic partial class Part\n{\n  int one;\n}\n",
+    "cs/Second.cs": "namespace N;\npublic partial class Part\n{\n  int limit;\n}\n",
+    "src/point.swift": "struct Point {\n  var x: Int\n}\nextension Point {\n  static let zero = 0\n}\n",
+    "src/account.rb": "class Account\n  LIMIT = 3\nend\n\nclass Account\n  OTHER = 4\nend\n",
+    "src/person.scala": "case class Person(name: String)\nobject Person { val Max = 3 }\n",
+    "src/panel.ts": "interface Panel {\n  first: string;\n}\ninterface Panel {\n  second: string;\n}\n",
+    "src/page.php": "<?php\nclass Page {\n  public $title = 1;\n}\n",
     "src/lib.rs": (
         "pub enum Setting {\n    Required,\n    Hidden,\n}\n\npub enum Mode {\n    Required,\n}\n\n"
         "impl Setting {\n    fn a(&self) -> bool {\n        matches!(self, Self::Required)\n    }\n}\n\n"
@@ -82,8 +92,8 @@ def test_a_member_that_its_type_lacks_is_said_to_be_missing(served):
     answer = ask(served, "Setting::required")
     assert not sites(answer)
     assert answer["suggestion"] == (
-        "Setting (src/lib.rs:1) has no member 'required' of its own in the graph; "
-        "like it: Arg.required (src/lib.rs:25)."
+        "Setting (src/lib.rs:1) has no member 'required' of its own in the graph; it may inherit or generate "
+        "one, or declare it elsewhere; like it: Arg.required (src/lib.rs:25)."
     )
 
 
@@ -92,6 +102,37 @@ def test_an_inherited_member_is_that_of_the_type_which_has_it(served):
     assert (block["of"], block["at"]) == ("Api.call", "app/Api.java:4")
     (block,) = ask(served, "Shop.own")["sites"]
     assert block["of"] == "Base.own"
+
+
+def test_the_lines_of_a_member_that_its_type_inherits_or_generates_are_among_the_others(served):
+    answer = ask(served, "Lombok.getName")
+    assert "Lombok (app/Lombok.java:3) has no member" in answer["suggestion"]
+    (file,) = answer["elsewhere"]["files"]
+    assert (file["file"], [site["line"] for site in file["sites"]]) == ("app/User.java", [5])
+
+
+@pytest.mark.parametrize("symbol", ["a|b", "*", "foo bar"])
+def test_text_that_is_no_name_has_no_lines(served, symbol):
+    answer = ask(served, symbol)
+    assert not answer["sites"]
+    assert answer["suggestion"].startswith("There is no ")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "declared"),
+    [
+        ("Foo::MAX", "src/part.rs:4"),
+        ("Part.limit", "cs/Second.cs:4"),
+        ("Point.zero", "src/point.swift:5"),
+        ("Account::OTHER", "src/account.rb:6"),
+        ("Person.Max", "src/person.scala:2"),
+        ("Panel.second", "src/panel.ts:5"),
+        ("Page.title", "src/page.php:3"),
+    ],
+)
+def test_a_member_of_another_part_of_a_type_is_declared(served, symbol, declared):
+    answer = ask(served, symbol)
+    assert (answer["sites"][0]["at"], answer["suggestion"]) == (declared, "")
 
 
 def test_an_owner_that_nobody_defines_is_said(served):
@@ -163,7 +204,31 @@ def test_a_receiver_means_the_owner_by_its_name(path, line, means):
         ("a.cs", "class A {\n  int size { get; }\n}", True),
         ("a.swift", "enum A {\n  case other, size\n}", True),
         ("a.py", "class A:\n    X = {'a': (size)}", False),
+        ("a.rs", "struct A;\n\n\nimpl A {\n    fn f() { let size = 1; }\n}", False),
+        ("a.rs", "struct A;\n\n\nimpl B for A {\n    const size: u8 = 1;\n}", True),
+        ("a.rs", "struct A;\n\n\nimpl A for B {\n    const size: u8 = 1;\n}", False),
     ],
 )
 def test_a_type_declares_variants_components_and_properties(path, text, declared):
     assert bool(find_declaration(path, text, "size", Owner("A", path, 1, 3))) == declared
+
+
+#: long texts whose cost was their length squared: minutes for each
+HOSTILE = {
+    "identifier": ("a.java", "x.BIG;" + "a" * 300_000),
+    "heads of types": ("a.java", "x.BIG;" + "class a " * 40_000),
+    "receivers": ("a.rs", "Kind::BIG;\n" * 30_000),
+    "implementations": ("a.rs", "impl Kind { x(Self::BIG) }\n" * 20_000),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_receivers_in_a_long_text_are_read_once(name):
+    path, text = HOSTILE[name]
+    owner = Owner("Kind", "kind.rs", 1, 3, "outer", frozenset(("other", "another")))
+    assert len(list(words_in_code(path, text, "BIG", owner))) == text.count("BIG")
+
+
+def test_a_declaration_is_found_behind_many_words_of_its_name():
+    text = "class A {\n" + "f(size);\n" * 50_000 + "int size() }"
+    assert find_declaration("A.java", text, "size", Owner("A", "A.java", 1, 60_000)) == 50_002

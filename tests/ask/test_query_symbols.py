@@ -64,6 +64,9 @@ def test_an_ambiguous_or_unknown_name_leaves_a_question_as_it_is(shop):
         ("Before I rename a.b in the model builder, show me every line that I have to edit", True),
         ("List all lines in the whole project and in its tests that are users of a.b, please", True),
         ("The parser fails on a.b with an empty line of input. Is it used by anybody else?", True),
+        ("Please list all callers of a.b in the whole project because I rename it", True),
+        ("I need to find all usages of a.b across the repository, tests included", True),
+        ("I'd like to see all the callers of a.b in the code base, thanks", True),
         ("Removing a listener in a.b skips the next", False), ("a.b changes the order when it is called twice", False),
     ],
 )  # fmt: skip

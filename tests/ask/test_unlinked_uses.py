@@ -50,3 +50,12 @@ def test_a_place_that_moved_is_no_use_until_names_are_linked(tmp_path, serve):
     (root / "run.py").write_text(CALLS.replace("def run():\n", "def run():\n    other(0)\n    other(1)\n"))
     publish(served, root, with_graph=True)
     assert ask(served) == (["save(1)", "save(3)"], [])
+
+
+def test_a_call_by_another_name_stays_while_names_are_linked(tmp_path, serve):
+    (tmp_path / "store.py").write_text("def save(n):\n    return n\n")
+    (tmp_path / "run.py").write_text("from store import save as keep\n\n\ndef run():\n    keep(1)\n")
+    served = serve(tmp_path)
+    later = time.time() + 1
+    os.utime(served.config.graph_dir, (later, later))
+    assert ask(served) == (["keep(1)"], [])

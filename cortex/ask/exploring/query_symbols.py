@@ -31,10 +31,11 @@ _USERS = re.compile(
     r"|^\W*(?:rename|remove|delete|change)\b",
     re.IGNORECASE,
 )
-#: begins a sentence that asks, or asks somebody to list
+#: begins a sentence that asks, or asks somebody to list, also politely: `I need to find`
 _ASKS = re.compile(
-    r"\W*(?:who|whom|whose|what|where|which|how|why|is|are|do|does|did|can|could|may|will|would|list|show|find|give|tell"
-    r"|get|all|every|each|callers?|usages?|uses|users|impact|(?:if|when|before) (?:i|we|you))\b",
+    r"\W*(?:(?:please|also|now|then|i|we|i'd|we'd|want|need|like|trying|to|help|me|us|let)\b\W*)*"
+    r"(?:who|whom|whose|what|where|which|how|why|is|are|do|does|did|can|could|may|will|would|list|show|find|give|tell"
+    r"|see|know|identify|locate|get|all|every|each|callers?|usages?|uses|users|impact|(?:if|when|before) (?:i|we|you))\b",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n")

@@ -85,6 +85,16 @@ _HOLDS: dict[str, str] = {
     "csharp": r"[$](?:@|\")\Z|[$]@\"\Z|@\Z",
     **dict.fromkeys(("kotlin", "scala", "php", "ruby", "elixir", "swift"), r'"\Z'),
 }
+#: language → the heads of other parts of a type
+_PART_HEADS = {
+    "rust": r"impl\b(?:<[^{;\n]{0,200}>)?(?:[^{;\n]{0,200}\bfor\b)?",
+    "swift": "extension",
+    "ruby": "(?:class|module)",
+    "scala": "object",
+    "csharp": "partial[ ]+(?:class|struct|interface|record)",
+    "typescript": "interface",
+    "tsx": "interface",
+}
 #: languages whose methods name a field of their type alone
 _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
 #: characters before the name of an argument in which its type is sought
@@ -92,6 +102,7 @@ MADE_CHARS = 400
 #: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
 _ANY_BUT_SPACES = re.compile(r"\S")
+_BRACKET = re.compile(r"[(){}\[\]]")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")
 #: the last word of a receiver that is an object or a module, not a type: `logs` in `logs.flush`
 _RECEIVER = re.compile(r"(\w*)[^\w\s:.>-]*\s*(?:\.|->)\s*\Z")
@@ -176,22 +187,54 @@ def _is_member(receivers: Receivers, match: re.Match[str]) -> bool:
 
 
 def find_declaration(path: str, text: str, word: str, owner: Owner) -> int:
-    """Return the line of a type that declares a member, 0 for none: `self.word = 1`, `word: int`,
-    `int word;`, a variant of an enum, a component of a record.
+    """Return the line of a type, or of another part of it in its file, that declares a member, 0
+    for none: `self.word = 1`, `word: int`, `int word;`, a variant of an enum, a component of a
+    record.
     """
-    first = max(0, owner.start - 1)
-    code = "\n".join(only_code(path, text).split("\n")[first : owner.end])
-    declared = re.search(rf"(?:self\.|this\.|@|\s|\A){re.escape(word)}(?=\s*(?::(?!:)|=(?![=>])|;))", code)
-    if declared is None and language_of(path).comment != "#":  # else no brackets are around members
-        matches = word_pattern(word).finditer(code)
-        directly = (match for match in matches if _depth(code, match.start()) == 1)
-        declared = next((match for match in directly if not _is_accessed(code, match.start())), None)
-    return first + code.count("\n", 0, declared.end()) + 1 if declared else 0
+    language = language_of(path)
+    mark = "[@$]" if language.name == "php" else "@"
+    written = re.compile(rf"(?:self\.|this\.|{mark}|\s|\A){re.escape(word)}(?=\s*(?::(?!:)|=(?![=>])|;))")
+    code = only_code(path, text)
+    lines = code.split("\n")
+    parts = [(max(0, owner.start - 1), owner.end), *_find_parts(language.name, code, owner)]
+    for at, (first, last) in enumerate(parts):
+        part = "\n".join(lines[first:last])
+        has_brackets = language.comment != "#"
+        # a variable of a method is written like a member
+        declared = written.search(part) if at == 0 or not has_brackets else None
+        if declared is None and has_brackets:
+            directly = _find_directly(part, word)
+            declared = next((match for match in directly if not _is_accessed(part, match.start())), None)
+        if declared:
+            return first + part.count("\n", 0, declared.end()) + 1
+    return 0
 
 
-def _depth(code: str, at: int) -> int:
-    """Return the number of brackets that are open at an index."""
-    return sum((letter in "({[") - (letter in ")}]") for letter in code[:at])
+def _find_parts(language: str, code: str, owner: Owner) -> Iterator[tuple[int, int]]:
+    """Yield (lines before, last line) of the other parts of a type in the code of its file: they
+    begin with a head and end with its indent.
+    """
+    head = _PART_HEADS.get(language)
+    if head is None or owner.namesakes:
+        return
+    name = rf"(?:\w+(?:::|\.))*{re.escape(owner.name)}\b(?![^{{;\n]*\sfor\s).*"
+    for match in re.finditer(rf"^([ \t]*)(?:\w+[ \t]+){{0,4}}{head}\s+{name}", code, re.MULTILINE):
+        outside = re.compile(rf"^(?!{match[1]}[ \t]|[ \t]*(?:\{{|$))", re.MULTILINE)
+        end = outside.search(code, match.end())
+        first = code.count("\n", 0, match.start())
+        if first != owner.start - 1:
+            yield first, code.count("\n", 0, end.start()) if end else code.count("\n") + 1
+
+
+def _find_directly(code: str, word: str) -> Iterator[re.Match[str]]:
+    """Yield the whole words inside of one open bracket."""
+    depth = counted = 0
+    for match in word_pattern(word).finditer(code):
+        for letter in _BRACKET.findall(code, counted, match.start()):
+            depth += 1 if letter in "({[" else -1
+        counted = match.start()
+        if depth == 1:
+            yield match
 
 
 def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool:

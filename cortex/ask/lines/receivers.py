@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 from cortex.terms.languages import language_of
 
 #: characters before a member in which its receiver is sought
 RECEIVER_CHARS = 120
+#: characters of the head of a type in which the types that it is made from are sought
+HEAD_CHARS = 400
 #: the last name of a receiver, and the one before it: `Problem`, `Severity` in `Problem.Severity.`
 _RECEIVER = re.compile(
     r"(?:(\w+)\s*(?:\??\.|::)\s*)?(?<!\w)(\w+)(?:::)?(?:<[^<>]*>)?[?!]*\s*(?:\.|->|::)\s*\Z"
@@ -84,8 +88,8 @@ class Receivers:
         """The owner's names in the file: its own, other ones, those of types made from it."""
         name = re.escape(self.owner.name)
         others = re.findall(
-            rf"\b{name}\s+as\s+(\w+)|(\w+)\s*=\s*(?:[\w.:]+[.:])?{name}\s*;?[ \t]*$"
-            rf"|\b(?:class|interface|object|trait)\s+(\w+)\b[^{{;\n]*\b{name}\b",
+            rf"\b{name}\s+as\s+(\w+)|(?<!\w)(\w+)\s*=\s*(?:[\w.:]+[.:])?{name}\s*;?[ \t]*$"
+            rf"|\b(?:class|interface|object|trait)\s+(\w+)\b[^{{;\n]{{0,{HEAD_CHARS}}}\b{name}\b",
             self.code,
             re.MULTILINE,
         )
@@ -98,15 +102,28 @@ class Receivers:
             return True
         if outer and (outer == owner.outer or outer in owner.namesakes):
             return outer == owner.outer
-        if owner.outer and self._holds(owner.outer):
+        return self._means_ours_here
+
+    @cached_property
+    def _means_ours_here(self) -> bool | None:
+        """The same by the types around the owner and its namesakes that the file names."""
+        if self.owner.outer and self._holds(self.owner.outer):
             return True
-        return False if any(map(self._holds, filter(None, owner.namesakes))) else None
+        return False if any(map(self._holds, filter(None, self.owner.namesakes))) else None
 
     def _holds(self, name: str) -> bool:
         return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self.code) is not None
 
     def _is_in_impl(self, at: int) -> bool:
         """Whether the `impl` before the index `at` is one of the owner."""
-        heads = [match[1] for match in _IMPL.finditer(self.code, 0, at)]
-        target = heads[-1].rpartition(" for ")[2] if heads else ""
-        return re.search(rf"\b{re.escape(self.owner.name)}\b", target) is not None
+        before = bisect_left(self._impls, at, key=itemgetter(0))
+        return before > 0 and self._impls[before - 1][1]
+
+    @cached_property
+    def _impls(self) -> list[tuple[int, bool]]:
+        """(where it ends, whether its type is the owner) of the head of each `impl`."""
+        name = re.compile(rf"\b{re.escape(self.owner.name)}\b")
+        return [
+            (head.end(), name.search(head[1].rpartition(" for ")[2]) is not None)
+            for head in _IMPL.finditer(self.code)
+        ]

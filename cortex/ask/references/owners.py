@@ -11,11 +11,12 @@ from itertools import takewhile
 
 import orjson
 
-from cortex.ask.exploring.functions import ask_graph
+from cortex.ask.exploring.functions import Function, ask_graph
 from cortex.ask.lines.code_words import find_declaration
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
+from cortex.ask.reading.data_definitions import find_parts
 from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings, read_meaning
 from cortex.ask.references.use_sites import Site
 from cortex.terms.ids import enclosing_id, strip_overload
@@ -46,8 +47,8 @@ class NamedOwner:
         place = f"{self.owner.file}:{self.owner.start}"
         near = ", ".join(f"{meaning.name} ({meaning.place})" for meaning in meanings[:MEANINGS_MAX])
         return (
-            f"{self.owner.name} ({place}) has no member {word!r} of its own in the graph"
-            f"{f'; like it: {near}' * bool(near)}."
+            f"{self.owner.name} ({place}) has no member {word!r} of its own in the graph; it may inherit or"
+            f" generate one, or declare it elsewhere{f'; like it: {near}' * bool(near)}."
         )
 
 
@@ -58,10 +59,14 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
     types = [meaning for meaning in types if not meaning.is_guess and _may_have_members(meaning)]
     owners: list[Owner] = []
     for meaning in types:
-        text = (await read_texts(turn, [meaning.file])).get(meaning.file, "")
         owner = await _make_owner(turn, meaning)
-        if line := find_declaration(meaning.file, text, word, owner):
-            return NamedOwner(owner, line)
+        itself = Function(meaning.id, meaning.file, meaning.start, meaning.end, meaning.kind)
+        parts = await find_parts(turn, itself) if meaning.file.endswith(".cs") else []
+        for part in (itself, *parts):
+            text = (await read_texts(turn, [part.file])).get(part.file, "")
+            there = replace(owner, file=part.file, start=part.start, end=part.end)
+            if line := find_declaration(part.file, text, word, there):
+                return NamedOwner(there, line)
         owners += [owner] if meaning.kind in TYPE_KINDS else []
     if not owners:
         return None

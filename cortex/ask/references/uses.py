@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from cortex.ask.lines.code_words import names_in_code, only_code, word_pattern
-from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
+from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans, read_texts
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import QueryContext, Turn
@@ -162,13 +162,16 @@ async def _list_lines(
     owner = named.owner if named else None
     if owner is None and (of_type := outer.rpartition(".")[2])[:1].isupper():
         owner = Owner(of_type)  # outside of the project
-    usage, others = await find_mentions(turn, word if owner else name, owner)
+    # lines of a type that may have the member elsewhere are among the others
+    room = max_bytes if named and not named.line else 0
+    usage, others = await find_mentions(turn, word if owner else name, owner, room)
+    has_others = named and any(others.get(key) for key in ("total", "tests", "texts"))
+    if not others or not (usage.sites or usage.imports or (named and named.line) or has_others):
+        return None
     head: dict[str, Any] = {"of": f"{owner.name}.{word}" if owner else others["name"]}
     if named and named.line:
         head["at"] = f"{named.owner.file}:{named.line}"
         usage.sites = [site for site in usage.sites if site.place != (named.owner.file, named.line)]
-    elif not usage.sites and not usage.imports:
-        return None
     block = head | {"direction": direction} | render(usage, offset, max_bytes)
     return {"sites": [block]} | ({} if offset else {"elsewhere": others})
 
@@ -430,23 +433,31 @@ async def _read_code(turn: Turn, usage: Uses, meaning: Meaning, direction: Direc
         usage.unresolved = {"name": name, "total": total, "places": places} if total else {}
         usage.unresolved_shown = named[: 0 if usage.routed else UNRESOLVED_SHOWN]
     if sites:
-        named = _drop_moved(turn, meaning, direction, code[: len(sites)])
+        named = await _drop_moved(turn, meaning, direction, code[: len(sites)])
         usage.sites[shown], usage.moved = named, len(sites) - len(named)
 
 
-def _drop_moved(turn: Turn, meaning: Meaning, direction: Direction, sites: list[Site]) -> list[Site]:
-    """Return the sites without those whose lines lack the name of the definition, while names are
-    being linked: the places are those of the files before a change, and the lines of after it.
+async def _drop_moved(turn: Turn, meaning: Meaning, direction: Direction, sites: list[Site]) -> list[Site]:
+    """Return the sites without those whose lines lack the name of the definition, and its other
+    names in their file, while names are being linked: the places are those of the files before a
+    change, and the lines of after it.
     """
     word = _word_of(meaning).rstrip("!?=")
     is_written = direction in ("callers", "types") and meaning.kind not in WHOLE_KINDS
     is_written = is_written and word.isidentifier() and not _CALLED_BY_LANGUAGE.fullmatch(word)
     if not is_written or not turn.context.freshness.may_be_unlinked(turn.generation):
         return sites
+    doubted = {site for site in sites if site.text and word not in site.text and "/" not in site.name}
+    doubted = {site for site in doubted if len(site.text) <= LINE_CHARS}  # the name of others is a route
+    texts = await read_texts(turn, sorted({site.file for site in doubted})) if doubted else {}
+    alias = re.compile(rf"\b{word}\s*(?:\bas\b|:)\s*(\w+)|(?<!\w)(\w+)\s*=\s*(?:\w+\.)*{word}\b(?!\s*\()")
+    names = {
+        file: {name for pair in alias.findall(text) for name in pair if name} for file, text in texts.items()
+    }
     return [
         site
         for site in sites
-        if not site.text or word in site.text or len(site.text) > LINE_CHARS or "/" in site.name  # a route
+        if site not in doubted or any(name in site.text for name in names.get(site.file, ()))
     ]
 
 

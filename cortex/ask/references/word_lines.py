@@ -127,8 +127,8 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
 
     def names(path: str, text: str) -> bool:
         if language_of(path).kind == "data":
-            match = in_data.search(text)
-            return match is not None and (not is_plain or (match[0][0] in ".:/#" and match[0][1:] == word))
+            matches = (match[0] for match in in_data.finditer(text))
+            return any(not is_plain or (match[0] in ".:/#" and match[1:] == word) for match in matches)
         is_quoted = (in_python if language_of(path).name == "python" else quoted).search(text) is not None
         return is_quoted or (in_code and names_in_code(path, text, word, as_function=False))
 
@@ -174,9 +174,11 @@ def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Itera
     return naming
 
 
-async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tuple[Uses, dict[str, Any]]:
-    """Return the lines whose code or strings hold a name that no definition has, and the number of
-    those in comments and documents.
+async def find_mentions(
+    turn: Turn, name: str, owner: Owner | None = None, max_bytes: int = 0
+) -> tuple[Uses, dict[str, Any]]:
+    """Return the lines whose code or strings hold a name that no definition has, and the others
+    within `max_bytes`, with the number of those in comments and documents.
     """
     word = name = name.removesuffix("=")  # Ruby calls its setters without it
     holding = await find_lines(turn, name)
@@ -196,7 +198,7 @@ async def find_mentions(turn: Turn, name: str, owner: Owner | None = None) -> tu
     usage = replace(usage, sites=others, textual=True)
     usage.truncated = usage.truncated or holding.truncated
     listed = {*sites, *usage.places}
-    return usage, await asyncio.to_thread(list_others, word, holding, listed)
+    return usage, await asyncio.to_thread(list_others, word, holding, listed, (), max_bytes)
 
 
 async def search_text(
