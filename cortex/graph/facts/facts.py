@@ -284,8 +284,8 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A supertype that code outside of the type's definition adds: Rust's `impl Trait for Type`,
-    Swift's extension. `begin` and `end` are byte offsets, 0 and 0 for a script's call that extends a
-    type, which holds no methods.
+    Swift's extension. `begin` and `end` are byte offsets, 0 for a script's call that adds it:
+    that holds no methods.
     """
 
     type: str
