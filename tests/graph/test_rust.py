@@ -134,6 +134,18 @@ CASES = {
             (8, "src/disk:Disk.open"),
         },
     ),
+    "what a method returns of a trait that the call names": (
+        (
+            "use crate::disk::{Disk, Pool};\ntrait Shop { fn made() -> Self; }\nimpl Shop for Pool { fn made() -> Self { Pool } }\n"
+            "impl Default for Pool { fn default() -> Self { Pool } }\nfn run(d: Disk) {\n  <Pool as Shop>::made().count();\n"
+            "  let pool = <Pool as Default>::default();\n  pool.count();\n}\n"
+        ),
+        {
+            (6, "src/app:Shop.made"),
+            (6, "src/disk:Pool.count"),
+            (8, "src/disk:Pool.count"),
+        },
+    ),
     "what a macro of its own is written with": (
         (
             "fn late() {}\nmacro_rules! own {\n  ($x:expr) => {{\n    $crate::disk::both($x);\n    $crate::disk::Disk::open();\n    late();\n"
