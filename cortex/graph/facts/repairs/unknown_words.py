@@ -48,7 +48,7 @@ _VARIABLE_BEFORE = re.compile(  # `int size GUARDED_BY(lock);`, not `FAST void _
     r"(?:[\w>]\s+|[*&]\s*)(?!(?:void|bool|char|short|int|long|float|double|unsigned|signed|auto)\b)\w+(?:\[\w*\])?\Z"
 )
 _BODY = re.compile(r"\s*\{")
-#: that before a word behind the name of a class or name space, `class Disk NO_HEIRS : public Base {`
+#: the text before a word behind the name of a class or name space, `class Disk LAST : Base {`
 _SPACE_BEFORE = re.compile(r"\bnamespace\s+\w+\Z")
 _CLASS_BEFORE = re.compile(r"\b(?:class|struct)(?:\s+[A-Z][A-Z0-9_]*)?\s+[A-Za-z]\w*\Z")
 _BASES = re.compile(r"\s*(?::(?!:)|\{)")
