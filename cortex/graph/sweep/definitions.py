@@ -134,8 +134,8 @@ def _define_unnamed(sweep: Sweep, body: Node, captures: Captures) -> None:
 def _has_body(scope: Node) -> bool:
     """Return False for a scope of routes, `scope "admin" do … end`, which is no query."""
     arguments = scope.child_by_field_name("arguments")
-    given = arguments.named_children if arguments is not None else []
-    return len(given) > 1 and given[1].type != "pair"
+    values = arguments.named_children if arguments is not None else []
+    return len(values) > 1 and values[1].type != "pair"
 
 
 def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
