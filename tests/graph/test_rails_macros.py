@@ -126,3 +126,33 @@ def test_a_job_of_laravel_is_handled_where_it_is_dispatched():
         (3, "job:SendJob.handle"),
         (4, "job:SendJob.handle"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "call", "is_result"),
+    [
+        ("run.rb", "def run\n  LoadJob.perform_later(1).spin\nend\n", False),
+        ("run.rb", "def run\n  LoadJob.perform_later.spin\nend\n", False),
+        ("run.rb", "def run\n  LoadJob.perform_now(1).spin\nend\n", True),
+        ("run.php", "<?php\nfunction run() { LoadJob::dispatch(1)->spin(); }\n", False),
+        ("run.php", "<?php\nfunction run() { LoadJob::dispatchSync(1)->spin(); }\n", True),
+    ],
+)
+def test_only_a_call_that_waits_for_a_job_has_its_result(path, call, is_result):
+    ruby = (
+        "class LoadJob < Job\n  def perform(id)\n    Disk.new\n  end\nend\nclass Disk\n  def spin; end\nend\n"
+    )
+    php = "<?php\nclass LoadJob { public function handle(): Disk {} }\nclass Disk { public function spin() {} }\n"
+    calls = calls_in(project_of({"jobs.rb": ruby, "work.php": php, path: call}), path)
+    targets = [edge.target.partition(":")[2] for edge in calls]
+    assert {"LoadJob.perform", "LoadJob.handle"}.intersection(targets)
+    assert ("Disk.spin" in targets) == is_result
+
+
+def test_a_scope_of_routes_and_a_word_that_is_no_name_make_no_method():
+    text = (
+        'class Routes < Router\n  scope "admin" do\n  end\n  scope :old, as: :past do\n  end\n'
+        '  attribute "first name"\nend\n'
+    )
+    facts = project_of({"routes.rb": text}).index("routes.rb").facts
+    assert [definition.qualified for definition in facts.definitions] == ["Routes"]

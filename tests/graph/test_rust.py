@@ -134,6 +134,18 @@ CASES = {
             (8, "src/disk:Disk.open"),
         },
     ),
+    "what a method returns of a trait that the call names": (
+        (
+            "use crate::disk::{Disk, Pool};\ntrait Shop { fn made() -> Self; }\nimpl Shop for Pool { fn made() -> Self { Pool } }\n"
+            "impl Default for Pool { fn default() -> Self { Pool } }\nfn run(d: Disk) {\n  <Pool as Shop>::made().count();\n"
+            "  let pool = <Pool as Default>::default();\n  pool.count();\n}\n"
+        ),
+        {
+            (6, "src/app:Shop.made"),
+            (6, "src/disk:Pool.count"),
+            (8, "src/disk:Pool.count"),
+        },
+    ),
     "what a macro of its own is written with": (
         (
             "fn late() {}\nmacro_rules! own {\n  ($x:expr) => {{\n    $crate::disk::both($x);\n    $crate::disk::Disk::open();\n    late();\n"
@@ -243,3 +255,24 @@ def test_traits_are_implemented_for_types_from_outside():
         ("().paint", "Paint", 7),
         ("", "Mark", 8),
     }
+
+
+def test_only_the_methods_within_an_extension_implement_its_trait():
+    rust = (
+        "trait Shop { fn sell(&self); }\ntrait Mart { fn sell(&self); }\nimpl Shop for u8 { fn sell(&self) {} } "
+        "impl Mart for u8 { fn sell(&self) {} }\nimpl Shop for Made {}\nimpl Made { fn sell(&self) {} }\n"
+    )
+    swift = "protocol Shop { func sell() }\nextension Int: Shop {}\nextension Int {\n  func sell() {}\n}\n"
+    script = 'class Base { go() {} }\nconst util = require("util");\nutil.inherits(Made, Base);\nMade.go = function () {};\n'
+    texts = {"a.rs": rust, "b.swift": swift, "c.js": script}
+    project = project_of(texts)
+    edges = [edge for path in texts for edge in edges_of(project, Evaluator(project), path)]
+    assert {(e.source, e.target) for e in edges if e.type in ("implements", "extends")} == {
+        ("a:u8.sell", "a:Shop"),
+        ("a:u8.sell", "a:Shop.sell"),
+        ("a:u8.sell~2", "a:Mart"),
+        ("a:u8.sell~2", "a:Mart.sell"),
+        ("a", "a:Shop"),
+        ("b", "b:Shop"),
+    }
+    assert not [edge for edge in edges if edge.type == "extends"]

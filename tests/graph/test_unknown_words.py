@@ -286,3 +286,19 @@ def test_a_macro_at_the_end_of_a_long_error_is_found() -> None:
     assert "OLD" not in read(text)
     symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
     assert ("get", "Disk") in {(symbol.name, symbol.scope) for symbol in symbols}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("class DISK_API Disk DISK_FINAL : public Base {\n public:\n  void load();\n};", ("load", "Disk")),
+        ("namespace shop _SHOP_VISIBLE(default) {\nint load();\n}", ("load", "shop")),
+        ("class Disk {\n  int size() const _SHOP_NOEXCEPT\n  { return 1; }\n};", ("size", "Disk")),
+        ("_SHOP_LOCAL\nvoid __load(int a, int b = 0)\n{\n  run();\n}", ("__load", "")),
+        ("inline __complex__ float\n__load(__complex__ float a) { return a; }", ("__load", "")),
+    ],
+)
+def test_words_around_a_name_are_left_out_and_the_name_stays(text: str, name: tuple[str, str]) -> None:
+    text = f"{text}\nint after();"
+    symbols = parse(Source("a.cpp", tuple(text.split("\n"))), CPP).symbols
+    assert {name, ("after", "")} <= {(symbol.name, symbol.scope) for symbol in symbols}

@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 79
+FACTS_VERSION = 80
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -284,11 +284,14 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A supertype that code outside of the type's definition adds: Rust's `impl Trait for Type`,
-    Swift's extension.
+    Swift's extension. `begin` and `end` are byte offsets, 0 for a script's call that adds it:
+    that holds no methods.
     """
 
     type: str
     base: Base
+    begin: int = 0
+    end: int = 0
 
 
 class Fragment(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -5,7 +5,9 @@ Confidence: `exact` (same scope, file or package), `import`, `receiver` (by the 
 `name` (the only method of that name in the project, or one of several `candidates`).
 """
 
-import math
+import functools
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,22 +121,30 @@ class _Resolver:
         implement the trait and its methods; without any the file does.
         """
         base, definitions = extension.base, self.facts.definitions
-        until = min((e.base.line for e in self.facts.extensions if e.base.line > base.line), default=math.inf)
-        inside = [
-            at
-            for at, definition in enumerate(definitions)
-            if definition.scope == extension.type and base.line <= definition.line < until
-        ]
+        if not extension.end:
+            return
+        places = self._places_of_methods.get(extension.type, [])
+        first, last = (bisect_left(places, (at, -1)) for at in (extension.begin, extension.end))
+        inside = [at for _, at in places[first:last]]
         for ref in self.evaluator.types_of(base.chain, self.path):
-            trait = self.project.id_of(ref)
-            place = (base.line, base.column)
-            yield self._edges.edge_to(min(inside, default=-1), trait, base.relation, place, "exact")
+            is_abstract = self.project.definition(ref).kind in ("interface", "trait")
+            kind = "implements" if is_abstract else base.relation
+            trait, place = self.project.id_of(ref), (base.line, base.column)
+            yield self._edges.edge_to(min(inside, default=-1), trait, kind, place, "exact")
             for at in inside:
                 method = definitions[at]
                 for value in self.evaluator.member(ref, method.name):
                     if value.tag == "def":
                         upper, place = self.project.id_of(value.ref), (method.line, method.column)
-                        yield self._edges.edge_to(at, upper, base.relation, place, "exact")
+                        yield self._edges.edge_to(at, upper, kind, place, "exact")
+
+    @functools.cached_property
+    def _places_of_methods(self) -> dict[str, list[tuple[int, int]]]:
+        """(byte offset, index) of the definitions of each scope, in the order of the text."""
+        places = defaultdict[str, list[tuple[int, int]]](list)
+        for at, definition in enumerate(self.facts.definitions):
+            places[definition.scope].append((definition.begin, at))
+        return {scope: sorted(listed) for scope, listed in places.items()}
 
     def _base_relation(self, written: str, definition: Definition, target: Definition, ref: Ref) -> str:
         if written != "extends":
@@ -190,12 +200,17 @@ class _Resolver:
         """Return the definition that a mark is for: below a decorator, or around another mark."""
         if mark.arguments < 1:
             return mark.scope
-        below = (
-            at
-            for at, definition in enumerate(self.facts.definitions)
-            if definition.parent == mark.scope and definition.end > mark.at
-        )
-        return min(below, key=lambda at: self.facts.definitions[at].begin, default=mark.scope)
+        ends = self._ends.get(mark.scope, [])
+        below = bisect_left(ends, (mark.at + 1, -1))
+        return ends[below][1] if below < len(ends) else mark.scope
+
+    @functools.cached_property
+    def _ends(self) -> dict[int, list[tuple[int, int]]]:
+        """(end in bytes, index) of the definitions in each definition, in the order of the text."""
+        ends = defaultdict[int, list[tuple[int, int]]](list)
+        for at, definition in enumerate(self.facts.definitions):
+            ends[definition.parent].append((definition.end, at))
+        return {parent: sorted(listed) for parent, listed in ends.items()}
 
     def _reference_edges(self) -> Iterator[Edge]:
         """Yield the edges of all references: one answer for equal ones in a scope.

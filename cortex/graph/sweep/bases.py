@@ -88,7 +88,7 @@ def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
 def _add_base(sweep: Sweep, base: Base, node: Node) -> None:
     frame = sweep.stack[-1]
     if frame.kind == "container":
-        sweep.extensions.append(Extension(frame.qualified, base))
+        sweep.extensions.append(Extension(frame.qualified, base, frame.begin, frame.end))
         return
     hook = sweep.rules.included_hook
     if frame.index >= 0 and hook and sweep.opened[frame.index].name == hook:

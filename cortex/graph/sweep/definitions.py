@@ -131,6 +131,13 @@ def _define_unnamed(sweep: Sweep, body: Node, captures: Captures) -> None:
     read_unnamed_bases(sweep, body, frame)
 
 
+def _has_body(scope: Node) -> bool:
+    """Return False for a scope of routes, `scope "admin" do … end`, which is no query."""
+    arguments = scope.child_by_field_name("arguments")
+    values = arguments.named_children if arguments is not None else []
+    return len(values) > 1 and values[1].type != "pair"
+
+
 def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
     """Define the reader and writer of Ruby's `attr_accessor :size`, or the method that a macro of
     Rails makes of its first word: `scope :recent, -> { … }`, which returns another scope.
@@ -140,8 +147,13 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
     while call is not None and call.type != "call":
         call = call.parent
     if not maker.startswith("attr_"):
-        if frame.kind in TYPE_KINDS and call is not None:
-            is_scope = maker == "scope"
+        is_scope = maker == "scope"
+        if (
+            frame.kind in TYPE_KINDS
+            and call is not None
+            and name.isidentifier()
+            and (not is_scope or _has_body(call))
+        ):
             sweep.keep(
                 OpenDefinition(
                     name,

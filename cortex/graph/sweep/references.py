@@ -112,6 +112,8 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
             sweep.add_reference("call", chain, callee, CallArguments(1))
         return
     chain, member = _split_callee(callee, kind, syntax)
+    if kind == "scoped_identifier" and (trait := _named_trait(callee)) is not None:
+        chain = f"{chain_of(trait, syntax)}.{text_of(member)}"
     if written == "macro_invocation":
         sweep.add_reference("call", f"{chain}!", member)
         define_types(sweep, node, text_of(member))
@@ -142,6 +144,16 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
     if written in _CONSTRUCTIONS or is_made:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)
+
+
+def _named_trait(callee: Node) -> Node | None:
+    """Return the trait of Rust's `<Disk as Shop>::sell`, which is called; the result is that of the
+    type's own method.
+    """
+    path = callee.child_by_field_name("path")
+    if path is None or path.type != "bracketed_type":
+        return None
+    return next((child.child_by_field_name("alias") for child in path.named_children), None)
 
 
 def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:

@@ -16,7 +16,7 @@ from cortex.terms.records import Chunk, covers
 __all__ = ["CHUNKERS_VERSION", "Cut", "cut"]
 
 #: increased with every change to the content of chunks: all files are then cut again
-CHUNKERS_VERSION = 16
+CHUNKERS_VERSION = 17
 #: the remark for a file that ended its parser's process
 PARSER_ENDED = "cut without a parser, which ended the process"
 

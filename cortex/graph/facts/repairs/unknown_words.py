@@ -28,7 +28,7 @@ ARGUMENTS_MAX, BEFORE_MAX, KEYWORD_MAX, BEHIND_MAX = 400, 200, 12, 60
 
 #: it begins with a letter so that a search skips all others
 _WORD = re.compile(
-    r"(?:[A-Z](?<![\w.].)[A-Z0-9_]{2,}|_(?<![\w.].)_(?!attribute|declspec|typeof|asm|extension)[a-z]\w+)\b"
+    r"(?:[A-Z](?<![\w.].)[A-Z0-9_]{2,}|_(?<![\w.].)(?:_(?!attribute|declspec|typeof|asm|extension)[a-z]\w+|_?[A-Z][A-Z0-9_]{2,}))\b"
 )
 #: behind such a word as a type or value, not the one of `void (FAST *load)(int size)`; around one
 #: as the type of a parameter
@@ -44,7 +44,14 @@ _CLOSES, _LINE_END = re.compile(r"\s*(?:\}|\Z)"), re.compile(r"[ \t]*(?:\n|\Z)")
 _ARGUMENTS_OPEN = re.compile(r"[ \t]*\(")
 #: the text before an annotation behind parameters, behind a variable, and before a value
 _BEHIND = re.compile(r"(?:\)|\b(?:const|noexcept|override|final))(?:\s+[A-Z][A-Z0-9_]{2,})?\Z")
-_VARIABLE_BEFORE = re.compile(r"(?:[\w>]\s+|[*&]\s*)\w+(?:\[\w*\])?\Z")  # `int size GUARDED_BY(lock);`
+_VARIABLE_BEFORE = re.compile(  # `int size GUARDED_BY(lock);`, not `FAST void __load(int size);`
+    r"(?:[\w>]\s+|[*&]\s*)(?!(?:void|bool|char|short|int|long|float|double|unsigned|signed|auto)\b)\w+(?:\[\w*\])?\Z"
+)
+_BODY = re.compile(r"\s*\{")
+#: the text before a word behind the name of a class or name space, `class Disk LAST : Base {`
+_SPACE_BEFORE = re.compile(r"\bnamespace\s+\w+\Z")
+_CLASS_BEFORE = re.compile(r"\b(?:class|struct)(?:\s+[A-Z][A-Z0-9_]*)?\s+[A-Za-z]\w*\Z")
+_BASES = re.compile(r"\s*(?::(?!:)|\{)")
 _VALUE_BEFORE = re.compile(
     r"(?:[=.,(<!&|+\-*/%?]|::|\b(?:return|case|goto|new|delete|throw|sizeof|typename))\Z"
 )
@@ -271,7 +278,11 @@ def _candidate(code: str, match: re.Match[str], after: int) -> _Candidate | None
             return None
     declares = _DECLARES.match(code, end) is not None
     ends = _ENDS.match(code, end) is not None
-    if arguments is not None and ends and _VARIABLE_BEFORE.search(before[-BEHIND_MAX:]):
+    tail = before[-BEHIND_MAX:]
+    if arguments is not None and ends and _VARIABLE_BEFORE.search(tail) and not _BODY.match(code, end):
+        return _Candidate(match[0], start, end)
+    is_head = _SPACE_BEFORE.search(tail) or (arguments is None and _CLASS_BEFORE.search(tail))
+    if is_head and _BASES.match(code, end):
         return _Candidate(match[0], start, end)
     if is_behind and (declares or ends or (arguments is None and _CLOSES.match(code, end))):
         return _Candidate(match[0], start, end)

@@ -13,11 +13,13 @@ from cortex.graph.resolution.modules.package_names import name_space_below
 from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
 
-#: begins the name of a scope's method; methods of a job's class that have it handled
+#: begins the name of a scope's method; methods of a job's class that have it handled, and those
+#: that do so at once and return its result
 _SCOPE = "scope"
 _DISPATCHERS = frozenset(
     "dispatch dispatchSync dispatchNow dispatchIf dispatchUnless dispatchAfterResponse".split()
 )
+_AT_ONCE = frozenset({"dispatchSync", "dispatchNow"})
 
 
 def _import_name_space(exports: Exports, statement: Import, path: str, key: str, hops: int) -> Values | None:
@@ -51,7 +53,9 @@ def _by_convention(members: Members, value: Value, name: str) -> Values:
     if value.tag not in ("def", "inst"):
         return ()
     if name in _DISPATCHERS:
-        return members.member(value.ref, "handle") if value.tag == "def" else ()
+        handling = members.member(value.ref, "handle") if value.tag == "def" else ()
+        later = int(name not in _AT_ONCE)
+        return tuple(handler._replace(depth=later) for handler in handling)
     return members.member(value.ref, f"{_SCOPE}{name[:1].upper()}{name[1:]}") if name[:1].islower() else ()
 
 

@@ -54,9 +54,10 @@ from cortex.terms.languages import family_of
 _HOLDERS = frozenset({"Class", "Module", "Struct", "Object", "Array", "Hash", "Set", "Queue"})
 #: classes of Ruby's literals, and those that they inherit from
 _OF_LITERALS = tuple("String Symbol Array Hash Integer Float Numeric Range Regexp Kernel Object".split())
-#: methods of a job's class that have it performed; those that return a job or a mailer with other
-#: settings
+#: methods of a job's class that have it performed, those that do so at once and return its result;
+#: those that return a job or a mailer with other settings
 _ENQUEUERS = frozenset("perform_later perform_now perform_async perform_in perform_at perform_sync".split())
+_AT_ONCE = frozenset({"perform_now", "perform_sync"})
 _CONFIGURED = frozenset({"set", "with"})
 
 
@@ -129,7 +130,8 @@ def _job(members: Members, value: Value, name: str) -> Values:
     if value.tag not in ("def", "inst") or not (name in _ENQUEUERS or name in _CONFIGURED):
         return ()
     if performing := members.member(value.ref, "perform"):
-        return performing if name in _ENQUEUERS else (value,)
+        later = int(name not in _AT_ONCE)
+        return tuple(v._replace(depth=later) for v in performing) if name in _ENQUEUERS else (value,)
     is_mailer = members.project.definition(value.ref).name.endswith("Mailer")
     return (value,) if is_mailer and name in _CONFIGURED else ()
 

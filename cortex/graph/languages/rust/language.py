@@ -99,7 +99,7 @@ RUST = Language(
             "generic_function": "function",
             "generic_type": "type",
             "bracketed_type": "",
-            "qualified_type": "alias",
+            "qualified_type": "type",
         },
         casts={"type_cast_expression": "type"},
         operators=_OPERATORS,

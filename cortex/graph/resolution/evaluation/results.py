@@ -59,6 +59,8 @@ class Results(Remembering):
         if value.tag == "inst":
             return merge_values(self.called(callee) for callee in self.call_of(value) if callee.tag == "def")
         if value.tag == "def":
+            if value.depth:
+                return (EXTERNAL,)
             definition = self._project.definition(value.ref)
             if definition.kind == "trait" and self._project.rules(value.path).makes_by_new:
                 return (value,)  # a Ruby module makes none: RSpec's `subject` is the module

@@ -19,6 +19,8 @@ class Value(NamedTuple):
     (`path` is its key), a container's `list` of instances, a `map` of them whose own elements are
     pairs (C#), a getter of its `elem`ents, an `iter`ator over it (C++), or an `ext`ernal value.
 
+    A method to be called later, of a job, has `depth` 1: a call of it does not give its result.
+
     `type_arguments` are the values of the type's parameters for an instance, if known
     (generics.py).
     """
