@@ -3,8 +3,6 @@
 Also for the changed functions that still exist. second_set.py reads git; this module is pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Keyword queries drawn from the searched text, so that frequent and rare words occur."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A synthetic project for benchmarks: Python modules with known words, the same in every run."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trees for benchmarks, copied from the sources of projects."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import tempfile
