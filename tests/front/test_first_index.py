@@ -129,7 +129,7 @@ SHOW = {
 
 
 def test_every_command_without_output_of_its_own_prints_a_notice():
-    assert {command.name for command in commands.COMMANDS if not command.silent} == SHOW
+    assert {command.name for command in commands.COMMANDS} - commands.SILENT == SHOW
 
 
 @pytest.mark.parametrize(("columns", "bars"), [(40, False), (80, True), (200, True)])
