@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -74,7 +74,7 @@ class SavedFiles:
         left = ENTRIES_MAX
         waiting = [folder for folder in folders if self._changed_ns(folder) >= since_ns]
         while waiting and left > 0:
-            for path, info in self._entries(waiting.pop()):
+            for path, info in self._entries(waiting.pop()).items():
                 left -= 1
                 is_old = max(info.st_mtime_ns, info.st_ctime_ns) < since_ns
                 if is_old or path in records or path in folders or is_left_out(path):
@@ -91,18 +91,13 @@ class SavedFiles:
         except OSError:
             return 0
 
-    def _entries(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield each entry of a folder with its stat, links not followed."""
+    def _entries(self, folder: str) -> dict[str, os.stat_result]:
+        """Return path → stat of each entry of a folder, links not followed."""
         try:
-            with os.scandir(f"{self._root}/{folder}") as entries:
-                for entry in entries:
-                    try:
-                        info = entry.stat(follow_symlinks=False)
-                    except OSError:
-                        continue
-                    yield (f"{folder}/{entry.name}" if folder else entry.name), info
+            listed = files.entries(f"{self._root}/{folder}")
         except OSError:
-            return
+            return {}
+        return {f"{folder}/{name}" if folder else name: info for name, info in listed.items()}
 
     def _changed_contents(self, doubtful: Mapping[str, Stat]) -> set[str]:
         judged = {path for path, state in doubtful.items() if self._verdicts.get(path, (None,))[0] == state}
