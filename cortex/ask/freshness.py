@@ -229,6 +229,8 @@ class Freshness:
             since_ns = min(since_ns, self._manifest.mtime_ns)
 
         def is_left_out(path: str) -> bool:
+            if path.rpartition("/")[2] == ".git" or self._config.root / path == self._config.home:
+                return True
             from cortex.indexer.scan import Scanner  # few questions need it
 
             return bool(Scanner(self._config).exclusion_reason(path))
