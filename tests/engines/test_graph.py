@@ -101,6 +101,27 @@ def test_an_object_literal_is_shown_where_it_is_given(config):
     assert [row["node"]["id"] for row in ask(worker, "implementations", "Factory.make")[1]] == ["a:zero.make"]
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (
+            "a.swift",
+            "protocol Runner {\n  func run()\n}\nextension Int: Runner {\n  func run() {}\n}\nextension Bool: Runner {}\n",
+        ),
+        (
+            "src/lib.rs",
+            "trait Runner {\n  fn run(&self) {}\n}\nimpl Runner for i8 {\n  fn run(&self) {}\n}\nimpl Runner for bool {}\n",
+        ),
+    ],
+)
+def test_an_implementation_for_a_type_from_outside_is_not_given_anywhere(config, path, text):
+    worker = serve_files(config, {path: text})
+    for target, lines in (("Runner", [4, 7]), ("Runner.run", [5])):
+        _, results = ask(worker, "implementations", target)
+        assert [row["location"]["line"] for row in results] == lines
+        assert not [row for row in results if "given" in row]
+
+
 def test_a_call_of_a_function_for_several_systems_is_one_of_them_and_no_mock(config):
     files = {
         "port.h": "int port_open(const char *path);\n",

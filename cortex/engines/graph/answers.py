@@ -36,6 +36,8 @@ from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, Patt
 
 #: ending of files that declare the functions of scripts: no further definitions
 _DECLARATIONS = ".d.ts"
+#: files in which types from outside are extended
+_EXTENDING = (".rs", ".swift")
 #: bounds of the arguments; values outside are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
@@ -392,11 +394,11 @@ class GraphSnapshot:
     def _describe_given(self, step: Step, node: dict[str, Any], place: dict[str, Any]) -> dict[str, str]:
         """How a definition that is no type implements the target: as a `function` that is given, or
         by an unnamed `value` in it; {} for a method of a type that implements it, and for a name
-        without a node. In Rust it is a method in the `impl` of an outside type.
+        without a node. In Rust and Swift it is a method of an outside type's `impl` or extension.
         """
         if "file" not in node or int(self.graph.edges[step.edge, 0]) != step.number:
             return {}
-        if node["file"].endswith(".rs"):
+        if node["file"].endswith(_EXTENDING):
             return {}
         inside = node["file"] == place["file"] and node["start_line"] <= place["line"] <= node["end_line"]
         return {"given": "value" if inside else "function"}
