@@ -32,7 +32,7 @@ _QUOTED, _QUOTED_IN_PYTHON = r"[\"'`.:/#]{}[\"'`]", r"[\"'.:/#]{}[\"']"
 _IN_DATA = r"(?:^|[-\"'`.:/#=\[{{(,@]) *{}(?= *(?:$|[\"'`.:/#=\]}}),]))"
 _COMMENT = re.compile(r"\s*(?:#|//|;)")
 #: a name that no prose has: of several parts, `answer_tokens` or `sendMail`
-_JOINED = re.compile(r"\w*(?:[^\W_][-_.:/]+|[a-z\d](?=[A-Z])|[A-Z](?=[A-Z]))\w+")
+_JOINED = re.compile(r"[^\W_][-_.:/]+\w|[a-z\dA-Z][A-Z]")
 #: languages whose files name a definition of another file alone after an import of it
 _NEED_IMPORTS = frozenset(("python", "typescript", "tsx"))
 #: what is searched for as one name, `celery.chord_unlock` or `--limit` among them
@@ -123,7 +123,7 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
     """
     patterns = (_QUOTED, _QUOTED_IN_PYTHON, _IN_DATA)
     quoted, in_python, in_data = (re.compile(pattern.format(re.escape(word))) for pattern in patterns)
-    is_plain = in_code and not _JOINED.fullmatch(word)
+    is_plain = in_code and not _JOINED.search(word)
 
     def names(path: str, text: str) -> bool:
         if language_of(path).kind == "data":
