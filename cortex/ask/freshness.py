@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -228,12 +229,15 @@ class Freshness:
         if not self.progress().running:
             since_ns = min(since_ns, self._manifest.mtime_ns)
 
-        def is_left_out(path: str) -> bool:
-            if path.rpartition("/")[2] == ".git" or self._config.root / path == self._config.home:
-                return True
+        @cache
+        def rules() -> Callable[[str], str]:
             from cortex.indexer.scan import Scanner  # few questions need it
 
-            return bool(Scanner(self._config).exclusion_reason(path))
+            return Scanner(self._config).exclusion_reason
+
+        def is_left_out(path: str) -> bool:
+            is_ours = path.rpartition("/")[2] == ".git" or self._config.root / path == self._config.home
+            return is_ours or bool(rules()(path))
 
         changed = self._saved_files.changed(records, records.keys() - pending)
         return pending | changed | self._saved_files.new(records, since_ns, is_left_out)

@@ -34,18 +34,22 @@ async def ask_settled(context: QueryContext, ask: Callable[[], Awaitable[dict[st
     """Return the answer of `ask`. If it lacks something, and files were saved a moment ago, ask
     again when the index holds them; an answer that cannot wait for them names them as pending.
     """
+
+    def unserved_files() -> set[str]:
+        return context.freshness.unserved(context.freshness.current())
+
     try:
         answer = await ask()
     except NotFound:
-        if await _wait_for_saved(context, context.freshness.unserved(context.freshness.current())):
+        if await _wait_for_saved(context, unserved_files()):
             return await ask()
         raise
     if not (is_served(answer) and _lacks_something(answer)):
         return answer
-    unserved = context.freshness.unserved(context.freshness.current())
+    unserved = unserved_files()
     if await _wait_for_saved(context, unserved):
         answer = await ask()
-        unserved = context.freshness.unserved(context.freshness.current()) if _is_empty(answer) else set()
+        unserved = unserved_files() if _is_empty(answer) else set()
     index = answer["index"]
     if len(unserved) > index.get("pending_count", 0) and "generation" in index:
         pending = {"pending": sorted(unserved)[:PENDING_NAMED], "pending_count": len(unserved)}

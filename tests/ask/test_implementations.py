@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from cortex.ask.references.uses import UsesQuestion, uses
+from tests.ask.searched import write
 
 FILES = {
     "app/Spy.java": (
@@ -27,9 +28,7 @@ FILES = {
 @pytest.fixture(scope="module")
 def served(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("implementations")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_text(text)
+    write(root, FILES)
     return serve(root)
 
 

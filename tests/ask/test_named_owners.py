@@ -8,6 +8,7 @@ from cortex.ask.lines.code_words import find_declaration, words_in_code
 from cortex.ask.lines.receivers import Owner, Receivers
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.front.text import render
+from tests.ask.searched import write
 
 FILES = {
     "app/Shop.java": "package app;\n\npublic class Shop extends Base {\n  void run() {}\n}\n",
@@ -51,9 +52,7 @@ FILES = {
 @pytest.fixture(scope="module")
 def served(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("owners")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_text(text)
+    write(root, FILES)
     return serve(root)
 
 

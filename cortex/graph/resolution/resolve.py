@@ -8,7 +8,7 @@ Confidence: `exact` (same scope, file or package), `import`, `receiver` (by the 
 import functools
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -64,9 +64,11 @@ class _Resolver:
         self.rules = self.index.rules
         self.stages = Stages(self.index)
         # Read before the local bindings, which are unpacked with them.
-        references = self.index.references
-        self._marks = [use for use in references if use.kind in (FIXTURE, NO_FIXTURE)]
-        self._references = [use for use in references if use.kind not in (FIXTURE, NO_FIXTURE)]
+        self._references: Sequence[Reference] = self.index.references
+        self._marks = list[Reference]()
+        if self.rules.fixtures:
+            self._marks = [use for use in self._references if use.kind in (FIXTURE, NO_FIXTURE)]
+            self._references = [use for use in self._references if use.kind not in (FIXTURE, NO_FIXTURE)]
         self._leading: dict[tuple[str, str], bool] = {}
         #: name that the project defines → lines of its uses that are not resolved
         self.unresolved: dict[str, list[int]] = {}

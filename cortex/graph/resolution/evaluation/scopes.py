@@ -316,11 +316,12 @@ class Scopes(Remembering):
             places = inner or informative or places
         last = places[-1]
         if isinstance(last, Import):
-            values = () if last.rare else self.exports.imported(last, path)
-            # Rust's import of a macro hides no type of that name.
-            if not values and (last.rare or self.project.rules(path).macro_mark):
+            if last.rare and (values := self.exports.star_imported(name, path, last.at)):
+                return values, "import"
+            values = self.exports.imported(last, path)
+            if not values and self.project.rules(path).macro_mark:  # a macro hides no type of its name
                 values = self.exports.star_imported(name, path, last.at)
-            return values or (self.exports.imported(last, path) if last.rare else ()), "import"
+            return values, "import"
         if (holder := self.project.index(path).holder(scope, name, places)) >= 0:
             return (Value("def", path, holder),), "exact"
         if isinstance(last, Binding):
