@@ -118,11 +118,17 @@ class _Replica:
                 self.connected.set()
             elif event["event"] == zmq.EVENT_DISCONNECTED:
                 self.connected.clear()
-                for future in self._waiting.values():
-                    if not future.done():
-                        future.set_exception(_ReplicaGone(sent=True))
+                self._give_up()
+
+    def _give_up(self) -> None:
+        """End the wait of every request: no reply will come from this connection."""
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(_ReplicaGone(sent=True))
 
     def close(self) -> None:
+        # A failed send clears `connected` before the event of the end is read, and now never will be.
+        self._give_up()
         for socket in (self._socket, self._monitor):
             self._loop.remove_reader(socket.FD)
         self._socket.disable_monitor()

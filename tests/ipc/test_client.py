@@ -230,6 +230,31 @@ def test_a_message_to_a_killed_worker_is_not_sent_again_unless_repeatable(start)
     assert len(list(start.folder.glob("hanging-*"))) == 1
 
 
+def test_a_request_ends_with_its_worker_if_the_next_one_notices_the_end_first(start):
+    worker = start()
+
+    async def run():
+        client = Client(start.folder)
+        try:
+            await client.ask("embed", Embed(("a",)), 20)
+            waiting = asyncio.create_task(client.ask("embed", Embed(("hang",)), 60))
+            await until_async(lambda: list(start.folder.glob("hanging-*")))
+            # All without a turn of the loop, which would read the event of the end.
+            worker.kill()
+            worker.wait()
+            for path in start.folder.glob("*.sock"):
+                path.unlink()
+            time.sleep(0.5)
+            with pytest.raises(Silent):
+                await client.ask("embed", Embed(("a",)), 20)
+            with pytest.raises(Silent):
+                await asyncio.wait_for(waiting, 20)
+        finally:
+            await client.close()
+
+    asyncio.run(run())
+
+
 def test_silence_after_a_message_that_is_not_repeatable_reports_an_unknown_result(start):
     start()
     ask_all(start.folder, Embed(("a",)))
