@@ -142,7 +142,7 @@ def test_only_a_call_that_waits_for_a_job_has_its_result(path, call, is_result):
     ruby = (
         "class LoadJob < Job\n  def perform(id)\n    Disk.new\n  end\nend\nclass Disk\n  def spin; end\nend\n"
     )
-    php = "<?php\nclass LoadJob { public function handle(): Disk {} }\nclass Disk { public function spin() {} }\n"
+    php = "<?php\nclass LoadJob { use Dispatchable; public function handle(): Disk {} }\nclass Disk { public function spin() {} }\n"
     calls = calls_in(project_of({"jobs.rb": ruby, "work.php": php, path: call}), path)
     targets = [edge.target.partition(":")[2] for edge in calls]
     assert {"LoadJob.perform", "LoadJob.handle"}.intersection(targets)

@@ -102,7 +102,7 @@ def test_a_scope_that_a_scope_or_a_class_method_calls_is_that_of_its_model():
         (8, "User.recently"),
         (13, "User.active"),
         (26, "User.pay"),
-        (21, "Story.recent"),
+        (20, "Story.recent"),
         (26, "Story.user"),
     ]
 

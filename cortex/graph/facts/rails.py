@@ -54,8 +54,8 @@ def is_scope(maker: str) -> bool:
 
 
 def value_of_macro(maker: str, name: str, call: Node) -> str:
-    """Return the chain of what the method returns that a macro makes of `name`: a scope's query, the
-    objects of an association; "" if the call does not tell it.
+    """Return the chain of what the method returns that a macro makes of `name`: a scope's query,
+    the objects of an association; "" if the call does not tell it.
     """
     if maker == _SCOPE:
         return SCOPED
