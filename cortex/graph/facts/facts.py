@@ -47,6 +47,8 @@ EXTENDED = "extend"
 BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: relation of a type of Rust to a trait that a macro implements: `#[derive(Parser)]`
+DERIVED = "derives"
 #: in the description of an unnamed function: before the byte at which its body ends, and before the
 #: chain of what it gives
 GIVES = ">"
@@ -140,7 +142,7 @@ UNHIDDEN = {value: key for key, value in HIDDEN.items()}
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A supertype as written.
 
-    `relation` is extends, implements, embeds, or ALIAS. `arguments` are its type arguments,
+    `relation` is extends, implements, embeds, DERIVED or ALIAS. `arguments` are its type arguments,
     `<Disk>`, in languages where resolution uses them (generics.py).
     """
 
