@@ -669,3 +669,35 @@ def test_lines_of_another_receiver_are_no_uses_of_a_function(registered):
         ("shop/ask.py", True),
     ]
     assert {"shop/pool.py:2", "shop/pool.py:3", "shop/pool.py:4"} <= set(sites(answer["elsewhere"]))
+
+
+#: jobs with the method of one name, and a type whose methods return it
+JOBS = {
+    **{
+        f"app/jobs/{name}_job.rb": f"class {name.title()}Job < ApplicationJob\n  def perform(id)\n    id\n  end\nend\n"
+        for name in ("send", "load", "move", "drop", "sync", "ping")
+    },
+    "app/run.rb": "def run(other)\n  SendJob.perform_later(1)\n  other.perform(2)\nend\n",
+    "src/lib.rs": "mod disk;\nmod make;\n",
+    "src/disk.rs": (
+        "pub struct Disk {\n    size: u8,\n}\nimpl Disk {\n    pub fn named(self) -> Disk {\n        self\n    }\n}\n"
+    ),
+    "src/make.rs": "use crate::disk::Disk;\n\npub fn make() -> u8 {\n    let disk = Disk { size: 1 };\n    disk.size\n}\n",
+}
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory, serve):
+    return serve_files(tmp_path_factory, serve, JOBS)
+
+
+def test_the_methods_of_many_other_jobs_are_counted_and_no_lines_of_one(jobs):
+    answer = ask(jobs, "SendJob.perform")
+    assert sites(answer["sites"][0])[0] == "app/run.rb:2"
+    assert not [place for place in sites(answer["elsewhere"]) if "app/jobs" in place]
+    assert answer["elsewhere"]["namesakes"] == 5
+    assert "5 other definitions" in render("cortex_uses", answer)
+
+
+def test_the_own_methods_of_a_type_follow_the_other_uses(jobs):
+    assert sites(ask(jobs, "Disk")["sites"][0]) == ["src/make.rs:4", "src/disk.rs:4", "src/disk.rs:5"]

@@ -79,6 +79,11 @@ SHOP = {
     + '\n  get "/tags" => "tags#index"\n  get "/s/:id/(:title)" => "stories#show"\nend\n',
     "app/controllers/tags_controller.rb": "class TagsController < ApplicationController\n  def index\n    @tags = Tag.all\n"
     '    render partial: "tags/list"\n  end\n\n  def list_of\n    render "list"\n  end\nend\n',
+    "app/controllers/hats_controller.rb": "class HatsController < ApplicationController\n  def index\n    @hats = Hat.all\n"
+    "    render :old if old?\n  end\n\n  def show\n    render plain: 'x'\n  end\n\n  def indexed\n  end\nend\n",
+    "app/views/hats/index.html.erb": "<h1>Hats</h1>\n",
+    "app/views/hats/show.html.erb": "<h1>Hat</h1>\n",
+    "app/views/hats/_hat.html.erb": "<h1>Hat</h1>\n",
     "app/controllers/stories_controller.rb": "class StoriesController < ApplicationController\n  def show\n    index = 1\n"
     "    other.index(index)\n  end\nend\n",
     "app/models/tag.rb": "class Tag < ApplicationRecord\n  scope :active, -> {\n    where(active: true)\n  }\n  has_many :stories\nend\n",
@@ -164,6 +169,9 @@ def test_a_scope_and_an_association_are_read_and_used(shop):
             ],
         ),
         ("tags/list", 4),
+        ("hats/index", ["app/controllers/hats_controller.rb:2"]),
+        ("app/views/stories/show.html.erb", ["app/controllers/stories_controller.rb:2"]),
+        ("app/views/hats/show.html.erb", []),
         ("pages.parts.list-item", ["resources/views/pages/show.blade.php:1"]),
         ("resources/views/pages/show.blade.php", ["app/Http/PageController.php:4"]),
     ],

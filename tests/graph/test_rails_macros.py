@@ -142,7 +142,7 @@ def test_only_a_call_that_waits_for_a_job_has_its_result(path, call, is_result):
     ruby = (
         "class LoadJob < Job\n  def perform(id)\n    Disk.new\n  end\nend\nclass Disk\n  def spin; end\nend\n"
     )
-    php = "<?php\nclass LoadJob { public function handle(): Disk {} }\nclass Disk { public function spin() {} }\n"
+    php = "<?php\nclass LoadJob { use Dispatchable; public function handle(): Disk {} }\nclass Disk { public function spin() {} }\n"
     calls = calls_in(project_of({"jobs.rb": ruby, "work.php": php, path: call}), path)
     targets = [edge.target.partition(":")[2] for edge in calls]
     assert {"LoadJob.perform", "LoadJob.handle"}.intersection(targets)
@@ -156,3 +156,42 @@ def test_a_scope_of_routes_and_a_word_that_is_no_name_make_no_method():
     )
     facts = project_of({"routes.rb": text}).index("routes.rb").facts
     assert [definition.qualified for definition in facts.definitions] == ["Routes"]
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("  has_many :posts\n  def posts\n  end\n", ["Page", "Page.posts"]),
+        ("  private def posts\n  end\n  has_many :posts\n", ["Page", "Page.posts"]),
+        ("  scope :fresh, -> { all }\n  def self.fresh\n  end\n", ["Page", "Page.fresh"]),
+        ("  scope :fresh, -> { all }\n  def fresh\n  end\n", ["Page", "Page.fresh", "Page.fresh"]),
+        ("  def self.enum(name)\n  end\n  enum :kind\n", ["Page", "Page.enum"]),
+        (
+            "  class << self\n    def scope(name, body)\n    end\n  end\n  scope :a, 1\n",
+            ["Page", "Page.scope"],
+        ),
+    ],
+)
+def test_a_method_of_the_class_wins_over_what_a_macro_of_its_name_defines(body, names):
+    facts = project_of({"page.rb": f"class Page < Record\n{body}end\n"}).index("page.rb").facts
+    assert [definition.qualified for definition in facts.definitions] == names
+
+
+@pytest.mark.parametrize(("maker", "is_called"), [("enum", False), ("other", True)])
+def test_a_macro_of_a_base_class_is_not_that_of_rails(maker, is_called):
+    base = f"class Form\n  def self.{maker}(name)\n  end\nend\n"
+    page = "class Page < Form\n  enum :kind\nend\n"
+    run = "def run\n  Page.new.kind\nend\n"
+    calls = calls_in(project_of({"base.rb": base, "page.rb": page, "run.rb": run}), "run.rb")
+    sure = [edge.target for edge in calls if edge.confidence != "name"]
+    assert ("page:Page.kind" in sure) == is_called
+
+
+def test_a_method_in_another_file_of_the_class_wins_over_a_macro():
+    texts = {
+        "page.rb": "class Page < ApplicationRecord\n  has_many :posts\nend\n",
+        "more.rb": "class Page\n  def posts\n  end\nend\n",
+        "run.rb": "def run\n  Page.new.posts\nend\n",
+    }
+    calls = calls_in(project_of(texts), "run.rb")
+    assert [edge.target for edge in calls if edge.target.endswith(".posts")] == ["more:Page.posts"]

@@ -321,6 +321,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
     usage, sites = Uses(), dict[tuple[str, int], Site]()
     routes: dict[tuple[str, int], set[str]] = {}
     routed = set[Place]()
+    own = set[Place]()  # of a type: they follow the others, as all builders return it
     for operation in _operations(meaning, direction):
         rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
@@ -331,6 +332,8 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
                 continue
             for site in _sites_of(row, name, operation):
                 same = sites.setdefault(site.place, site)
+                if _is_own(site, row, meaning, operation):
+                    own.add(site.place)
                 names = routes.setdefault(site.place, {same.name})
                 if "route" in row["node"]:
                     routed.add(site.place)
@@ -366,9 +369,24 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
     )
     usage.sites = sorted(
         sites.values(),
-        key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
+        key=lambda site: (
+            site.rank,
+            site.unsure,
+            site.place in own,
+            site.file != meaning.file,
+            site.file,
+            site.line,
+        ),
     )
     return usage
+
+
+def _is_own(site: Site, row: Mapping[str, Any], meaning: Meaning, operation: GraphOperation) -> bool:
+    """Return True for a use of a type in its own methods, and in the heads of its `impl` blocks."""
+    if meaning.kind not in TYPE_KINDS:
+        return False
+    is_head = operation == "type_usages" and site.file == meaning.file and ":" not in row["node"]["id"]
+    return is_head or site.name.startswith(f"{meaning.name}.")
 
 
 def _modules_of(path: str) -> frozenset[str]:

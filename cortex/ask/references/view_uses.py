@@ -7,9 +7,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Site, Uses, cut, render
 from cortex.ask.references.word_lines import lines_of
+from cortex.system.errors import Unavailable
 from cortex.terms.paths import is_template
 from ipc.messages import ExactHits, ExactSearch, Filters
 
@@ -23,6 +25,8 @@ _ROOT = re.compile(r"(?:^|.*/)(?:views|templates|Views|Pages)/")
 _IMPORTED = (".vue", ".svelte", ".astro")
 #: words of a line that shows a template of its own folder
 _SHOWS = re.compile(r"\b(?:render|partial|include|extends|layout|template)\b")
+#: a line of an action that answers in any case, where the action's own indentation is known
+_ANSWERS = r"^{}(?:  |\t)(?:return )?(?:render|redirect_to|redirect_back|head|send_data|send_file)\b(?!.*\s(?:if|unless)\s)"
 _QUOTE = "[\"'`]"
 
 
@@ -58,6 +62,26 @@ def _files_meant(turn: Turn, written: str) -> list[str]:
     return sorted(path for path in templates if view_name(path) == name)
 
 
+async def _action_of(turn: Turn, path: str, folder: str, name: str) -> Site | None:
+    """Return the action of Rails that shows a template because it shows nothing else: `def index`
+    of the folder's controller, without a `render`.
+    """
+    root, views, below = path.rpartition("/views/")
+    controller = f"{root}/controllers/{folder}_controller.rb"
+    if not views or not folder or below.rpartition("/")[2].startswith("_"):
+        return None
+    if controller not in turn.context.freshness.listed():
+        return None
+    try:
+        text = (await read_texts(turn, [controller])).get(controller, "")
+    except Unavailable:
+        return None
+    action = re.search(rf"^([ \t]*)def {re.escape(name)}\b.*(?:\n(?!\1end\b).*)*", text, re.MULTILINE)
+    if action is None or re.search(_ANSWERS.format(action[1]), action[0], re.MULTILINE):
+        return None
+    return Site(controller, text.count("\n", 0, action.start()) + 1, "", cut(action[0].partition("\n")[0]))
+
+
 async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict[str, Any]:
     """Return the block of one template: lines with its name in quotes, and those with the last part
     of it that show it in its own folder.
@@ -84,6 +108,8 @@ async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict
         if full.search(line.text)
         or ((place[0].startswith(own_folder) or place[0].endswith(controller)) and _SHOWS.search(line.text))
     ]
+    if (action := await _action_of(turn, path, folder, last)) is not None:
+        sites = [*(site for site in sites if site.place != action.place), action]
     usage = Uses(sorted(sites, key=lambda site: site.order), textual=True)
     usage.truncated = hits is not None and hits.truncated
     return render(usage, offset, max_bytes, {"of": name, "at": f"{path}:1", "direction": "callers"})

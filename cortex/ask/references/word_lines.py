@@ -24,6 +24,8 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
 #: lines that a definition begins with
 HEAD_LINES = 12
+#: other definitions of the name that are listed: of more, as of each job's `perform`, the number
+NAMESAKES_MAX = 4
 #: share of the bytes that are left for other lines, and the bytes that they need
 OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
 #: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
@@ -98,13 +100,16 @@ def list_others(
 ) -> dict[str, Any]:
     """Return the lines with a word that neither define it nor are `uses`, within `max_bytes` (None:
     their number alone), and how many are in tests, in comments, other strings and documents.
-    `definitions`: where they begin.
+    `definitions`: where they begin; many others of the name are `namesakes`, their number.
     """
     word = word.strip("!?$")
     whole_word = word_pattern(word)
     # others have it in another case, or as a part of a longer name
     lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
-    others = {place: lines[place] for place in lines.keys() - uses - _naming_lines(word, lines, definitions)}
+    naming = _naming_lines(word, lines, definitions)
+    namesakes = _lines_of_namesakes(word, lines) - naming if definitions else set()
+    named = naming | (namesakes if len(namesakes) > NAMESAKES_MAX else set())
+    others = {place: lines[place] for place in lines.keys() - uses - named}
     code = _sites_with_name(word, others)
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
     if max_bytes is None:
@@ -113,6 +118,7 @@ def list_others(
         room = int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE)
         answer = {"name": word} | render_others(_drop_copies(word, shipped), room)
     answer |= {"total": len(shipped), "tests": len(code) - len(shipped), "texts": len(others) - len(code)}
+    answer |= {"namesakes": len(namesakes)} if len(namesakes) > NAMESAKES_MAX else {}
     return answer | ({"at_least": True} if holding.truncated else {})
 
 
@@ -172,6 +178,16 @@ def _naming_lines(word: str, lines: Mapping[Place, TextLine], definitions: Itera
         ]
         naming.update(sorted(in_code or named, key=lambda place: lines[place].kind)[:1])
     return naming
+
+
+def _lines_of_namesakes(word: str, lines: Mapping[Place, TextLine]) -> set[Place]:
+    """Return the lines of code that define something of the name, `def perform` of each job."""
+    names = re.compile(rf"[^(=]*(?:(?<![.\w$])|(?<=\bself\.)){re.escape(word)}\b")
+    return {
+        place
+        for place, line in lines.items()
+        if line.kind == "definition" and language_of(place[0]).kind == "code" and names.match(line.text)
+    }
 
 
 async def find_mentions(

@@ -239,8 +239,12 @@ def _draw_elsewhere(page: Page, others: Answer) -> None:
     """Draw the lines with the name that are none of the uses above, and the numbers of the rest."""
     total = others["total"]
     number = f"{total} or more" if others.get("at_least") else total or "no"
-    kinds = (("tests", "in tests"), ("texts", "in comments, strings and documents"))
-    rest = ", ".join(f"{others[key]} {where}" for key, where in kinds if others[key])
+    kinds = (
+        ("tests", "in tests"),
+        ("texts", "in comments, strings and documents"),
+        ("namesakes", "other definitions"),
+    )
+    rest = ", ".join(f"{others[key]} {what}" for key, what in kinds if others.get(key))
     noun = "other lines" if total > 1 or others.get("at_least") else "other line"
     page.add((f"{others['name']} on {number} {noun} of shipped code", STRONG), f"; {rest}" * bool(rest))
     _draw_places(page, others)

@@ -49,7 +49,7 @@ _PLACE = itemgetter(0, 1, 2)
 #: capture of an outer node; main captures of a match that has no definition, call, import or base
 OUTER = "_in"
 _MAIN = (
-    "bind.name", "bound.name", "tokens", "delegated", "described", "yielded", "evaluated", "run", "listed",
+    "bind.name", "bound.name", "tokens", "delegated", "described", "yielded", "evaluated", "run", "listed", "derived",
     "param.name", "param.type", "param.item",
 )  # fmt: skip
 

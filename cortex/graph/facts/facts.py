@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 80
+FACTS_VERSION = 81
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file
@@ -47,6 +47,8 @@ EXTENDED = "extend"
 BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: relation of a type of Rust to a trait that a macro implements: `#[derive(Parser)]`
+DERIVED = "derives"
 #: in the description of an unnamed function: before the byte at which its body ends, and before the
 #: chain of what it gives
 GIVES = ">"
@@ -140,7 +142,7 @@ UNHIDDEN = {value: key for key, value in HIDDEN.items()}
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A supertype as written.
 
-    `relation` is extends, implements, embeds, or ALIAS. `arguments` are its type arguments,
+    `relation` is extends, implements, embeds, DERIVED or ALIAS. `arguments` are its type arguments,
     `<Disk>`, in languages where resolution uses them (generics.py).
     """
 

@@ -6,7 +6,7 @@ graph (docs/GRAPH.md lists them).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,6 +107,8 @@ class Syntax:
     test_name: Callable[[Node, str], tuple[str, str] | None] | None = None
     #: reads the receiver of a mocked call, "" for any other
     mocked: Callable[[Node, Syntax], str] | None = None
+    #: yields (chain, place) of the handlers of what a call of a chain dispatches
+    dispatched: Callable[[Node, str, Syntax], Iterator[tuple[str, Node]]] | None = None
     #: reads the type that a container extends, "" if the common rules apply
     extended_type: Callable[[Node], str] | None = None
     #: returns (name, bytes) of a file's package from a further clause and those so far; the default
@@ -372,6 +374,8 @@ class Rules:
     library_supertypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: called names whose target has another name: Ruby's `Disk.new`, `save.call(disk)`
     renamed_calls: frozenset[str] = frozenset()
+    #: names of methods that are called for a value of their parameter's type
+    handlers: frozenset[str] = frozenset()
     #: begins the names of methods that calls name without it: Laravel's `scopeVisible`
     uncalled_prefix: str = ""
     #: all of `self_names`, `super_names` and `type_names`

@@ -60,6 +60,8 @@ def public_surface(facts: Facts, rules: Rules) -> dict[str, list[object]]:
         kind = "type" if definition.kind in TYPE_KINDS else "name"
         bases = tuple((base.relation, base.chain, base.arguments) for base in definition.bases)
         key = f"{kind} {definition.qualified}"
+        if definition.name in rules.handlers:
+            key += "".join(f" {parameter.type}" for parameter in definition.parameters)
         signature = (
             definition.kind,
             bases,

@@ -78,9 +78,11 @@ class Language(Grammar):
     holds_pairs: Callable[[str], bool] | None = None
     # --- members
     #: definitions that belong to a type, among those in its scope
-    own_members: Callable[[Project, Ref, list[Ref]], list[Ref]] | None = None
+    own_members: Callable[[Members, Ref, list[Ref]], list[Ref]] | None = None
     #: (methods that a name of a type means, bindings that are no aliases) among both
     with_aliases: Callable[[Members, Ref, str, Values, Sequence[Any]], tuple[Values, list[Any]]] | None = None
+    #: values of a member of a list of instances that the common names do not give
+    listed_member: Callable[[Members, Value, str], Values] | None = None
     #: values of a member that a type lacks, in this order
     missing_member: tuple[Callable[[Members, Value, str], Values], ...] = ()
     #: functions that a call of an instance calls

@@ -19,6 +19,7 @@ from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import (
     ALIAS,
     CONSTANT,
+    DERIVED,
     LITERAL_ARGUMENT,
     OPERATOR,
     PROPERTY,
@@ -95,7 +96,7 @@ class _Resolver:
             for base in definition.bases:
                 if base.relation == ALIAS:
                     continue
-                for ref in self.evaluator.supertypes.base((self.path, index), base.chain):
+                for ref in self.evaluator.supertypes.of_base((self.path, index), base):
                     kind = self._base_relation(base.relation, definition, self.project.definition(ref), ref)
                     confidence = (
                         "exact" if self.project.home(ref[0]) == self.project.home(self.path) else "import"
@@ -150,7 +151,7 @@ class _Resolver:
 
     def _base_relation(self, written: str, definition: Definition, target: Definition, ref: Ref) -> str:
         if written != "extends":
-            return written
+            return "implements" if written == DERIVED else written
         abstract = target.kind in ("interface", "trait") and definition.kind not in ("interface", "trait")
         if self.rules.abstract_bases:
             names = {base.chain.rpartition(".")[2] for base in self.project.definition(ref).bases}

@@ -1,5 +1,7 @@
 """Supertypes that the sweep reads: in a definition, or in a container such as Rust's `impl`."""
 
+from itertools import pairwise
+
 import msgspec
 from tree_sitter import Node
 
@@ -18,6 +20,7 @@ from cortex.graph.facts.expressions.chains import (
 from cortex.graph.facts.facts import (
     ALIAS,
     ANY_NAME,
+    DERIVED,
     EXTENDED,
     EXTENDED_HEIRS,
     INCLUDED,
@@ -36,6 +39,10 @@ from cortex.terms.kinds import TYPE_KINDS
 _CONCERN, _OF_CONCERN = "ActiveSupport.Concern", "ClassMethods"
 
 
+#: traits of Rust's library
+_STANDARD = frozenset("Clone Copy Debug Default Eq Hash Ord PartialEq PartialOrd".split())
+
+
 def read_base(sweep: Sweep, relation: str, node: Node) -> None:
     """Read a supertype of the type around it; `read_unnamed_bases` has those of unnamed classes."""
     if not is_unnamed_base(node):
@@ -52,6 +59,20 @@ def read_unnamed_bases(sweep: Sweep, body: Node, around: Frame) -> None:
         return
     for name in unnamed_bases(body):
         _read(sweep, "extends", name)
+
+
+def read_derived(sweep: Sweep, traits: Node) -> None:
+    """Read the traits of `#[derive(Parser, clap::Args)]`, for the type below."""
+    names = list[str]()
+    for token, after in pairwise((*traits.children[1:], None)):
+        if token is None or token.type != "identifier":
+            continue
+        names.append(text_of(token))
+        if after is None or after.type != "::":
+            row, column = token.start_point
+            if names[-1] not in _STANDARD:
+                sweep.derived.append(Base(DERIVED, ".".join(names), row + 1, column))
+            names.clear()
 
 
 def _read(sweep: Sweep, relation: str, node: Node) -> None:

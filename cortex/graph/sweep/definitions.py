@@ -31,6 +31,7 @@ from cortex.graph.facts.facts import (
     Definition,
     Member,
 )
+from cortex.graph.facts.rails import MACRO, body_methods, is_scope, value_of_macro
 from cortex.graph.facts.ruby import (
     COMPUTED,
     PASSED_ON,
@@ -147,25 +148,8 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
     while call is not None and call.type != "call":
         call = call.parent
     if not maker.startswith("attr_"):
-        is_scope = maker == "scope"
-        if (
-            frame.kind in TYPE_KINDS
-            and call is not None
-            and name.isidentifier()
-            and (not is_scope or _has_body(call))
-        ):
-            sweep.keep(
-                OpenDefinition(
-                    name,
-                    "method",
-                    frame.qualified,
-                    frame.index,
-                    call,
-                    node,
-                    returns="self" if is_scope else "",
-                    flags=("static",) if is_scope else flags_of(call, sweep.syntax),
-                )
-            )
+        if frame.kind in TYPE_KINDS and call is not None and name.isidentifier():
+            _define_by_macro(sweep, name, maker, call, node)
         return
     if frame.index < 0:  # of a group of tests, `describe Disk do … end`
         sweep.add_binding(name, f"self.@{name}", node)
@@ -186,6 +170,34 @@ def _define_attribute(sweep: Sweep, node: Node, maker: str) -> None:
                 flags=flags,
             )
         )
+
+
+def _define_by_macro(sweep: Sweep, name: str, maker: str, call: Node, node: Node) -> None:
+    """Define the method that a macro of Rails makes: none beside a method of its name in the same
+    class, and none if the class has a method of the macro's name.
+    """
+    frame, is_static = sweep.stack[-1], is_scope(maker)
+    if is_static and not _has_body(call):
+        return
+    holder = next(other for other in reversed(sweep.stack) if other.index == frame.index and not other.block)
+    if holder.methods is None:
+        body = holder.node.child_by_field_name("body") if holder.node is not None else None
+        holder.methods = frozenset(body_methods(body)) if body is not None else frozenset()
+    if (name, is_static) in holder.methods or (maker, True) in holder.methods:
+        return
+    flags = ("static",) if is_static else flags_of(call, sweep.syntax)
+    sweep.keep(
+        OpenDefinition(
+            name,
+            "method",
+            frame.qualified,
+            frame.index,
+            call,
+            node,
+            returns=value_of_macro(maker, name, call),
+            flags=(*flags, MACRO + maker),
+        )
+    )
 
 
 def define_templates(sweep: Sweep, node: Node) -> None:

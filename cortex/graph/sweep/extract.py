@@ -62,6 +62,7 @@ _READERS: Mapping[str, Callable[[Sweep, Node], None]] = {
     "accessor": accessors.enter_accessor,
     "companion": bindings.bind_companion,
     "macro.body": references.call_in_macro,
+    "derived": bases.read_derived,
     "spaces": bindings.bind_macro_spaces,
     "yielded": bindings.bind_yielded,
     "assigned": bindings.bind_assigned,

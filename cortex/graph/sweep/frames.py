@@ -89,6 +89,8 @@ class Frame:
     bounds: dict[str, str] = field(default_factory=dict)
     #: associated type of Rust's `impl`, `Self::Item` → the type
     associated: dict[str, str] = field(default_factory=dict)
+    #: of a Ruby type: its methods, and whether each is of the class itself; None until one asks
+    methods: frozenset[tuple[str, bool]] | None = None
 
 
 def name_span(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:

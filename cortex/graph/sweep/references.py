@@ -144,6 +144,9 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
     if written in _CONSTRUCTIONS or is_made:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)
+    if syntax.dispatched is not None:
+        for handler, place in syntax.dispatched(node, chain, syntax):
+            sweep.add_reference("call", handler, place)
 
 
 def _named_trait(callee: Node) -> Node | None:

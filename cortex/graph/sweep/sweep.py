@@ -10,7 +10,7 @@ from cortex.graph.facts.declared.comments import Comments
 from cortex.graph.facts.declared.jsdoc import doc_above
 from cortex.graph.facts.expressions.arguments import CallArguments
 from cortex.graph.facts.expressions.chains import LITERAL, UNKNOWN
-from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Member, Reference
+from cortex.graph.facts.facts import Base, Binding, Definition, Extension, Facts, Import, Member, Reference
 from cortex.graph.facts.grammars import Grammar
 from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
 from cortex.graph.facts.ruby import is_shared
@@ -43,6 +43,8 @@ class Sweep:
         self.comments = Comments()
         #: (type, other name, name, byte, whether of the class itself) of methods with another name
         self.aliases: list[tuple[int, str, str, int, bool]] = []
+        #: traits that Rust derives for the next type
+        self.derived: list[Base] = []
         #: methods that only comments declare
         self.comment_methods: list[OpenDefinition] = []
         #: in scripts: qualified name → flag of a definition that got members
@@ -78,6 +80,9 @@ class Sweep:
         """Open a definition: the sweep is inside it up to its end."""
         qualified = f"{definition.scope}.{definition.name}" if definition.scope else definition.name
         begin, end = definition.node.start_byte, definition.node.end_byte
+        if self.derived:
+            definition.bases += self.derived
+            self.derived = []
         if self.syntax.jsdoc and definition.kind in CALLABLE_KINDS:
             definition.doc = doc_above(definition.node)
         self.stack.append(

@@ -65,8 +65,9 @@ def find_module(project: Project, module: str, importer: str) -> str:
     return project.c.find(module, importer) or project.name_space_key(C_HOME, module)
 
 
-def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+def own_members(members: Members, owner: Ref, refs: list[Ref]) -> list[Ref]:
     """Return the members of a type, bodies in other files before declarations."""
+    project = members.project
     return drop_declarations(project, members_of_type(project, owner, refs))
 
 

@@ -9,6 +9,7 @@ from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_go
 from cortex.graph.languages.defaults import read_names
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.modules.builds import built_with
 from cortex.graph.resolution.project import Project, Ref
@@ -19,8 +20,8 @@ ONCE = frozenset({"sync.OnceFunc", "sync.OnceValue", "sync.OnceValues"})
 _FUNCTION = "func("
 
 
-def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
-    return built_with(project, refs, owner[0])
+def own_members(members: Members, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    return built_with(members.project, refs, owner[0])
 
 
 def visible(project: Project, _evaluator: Evaluator, refs: list[Ref], path: str) -> list[Ref]:

@@ -5,6 +5,15 @@ from cortex.graph.facts.facts import Import
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_php
 from cortex.graph.languages.defaults import read_names
+from cortex.graph.languages.php.dispatching import (
+    DISPATCHED,
+    DISPATCHERS,
+    HANDLE,
+    SCOPE,
+    by_convention,
+    call_of_each_listener,
+    dispatched_objects,
+)
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import EXTERNAL, Value, Values
 from cortex.graph.resolution.language import Language
@@ -12,14 +21,6 @@ from cortex.graph.resolution.modules.exports import Exports
 from cortex.graph.resolution.modules.package_names import name_space_below
 from cortex.graph.resolution.project import Project
 from cortex.terms.languages import family_of
-
-#: begins the name of a scope's method; methods of a job's class that have it handled, and those
-#: that do so at once and return its result
-_SCOPE = "scope"
-_DISPATCHERS = frozenset(
-    "dispatch dispatchSync dispatchNow dispatchIf dispatchUnless dispatchAfterResponse".split()
-)
-_AT_ONCE = frozenset({"dispatchSync", "dispatchNow"})
 
 
 def _import_name_space(exports: Exports, statement: Import, path: str, key: str, hops: int) -> Values | None:
@@ -46,19 +47,6 @@ def _member_of_name_space(members: Members, value: Value, name: str) -> Values:
     return members.exports.exported(key, name) if key else ()
 
 
-def _by_convention(members: Members, value: Value, name: str) -> Values:
-    """Return the method that Laravel calls for the scope `visible` of a model, `scopeVisible`, and
-    for the dispatch of a job, `handle`.
-    """
-    if value.tag not in ("def", "inst"):
-        return ()
-    if name in _DISPATCHERS:
-        handling = members.member(value.ref, "handle") if value.tag == "def" else ()
-        later = int(name not in _AT_ONCE)
-        return tuple(handler._replace(depth=later) for handler in handling)
-    return members.member(value.ref, f"{_SCOPE}{name[:1].upper()}{name[1:]}") if name[:1].islower() else ()
-
-
 PHP = Language(
     "php",
     rules=Rules(
@@ -73,8 +61,9 @@ PHP = Language(
         twins=True,
         classes_as_spaces=True,
         path_mark="\\",
-        renamed_calls=_DISPATCHERS,
-        uncalled_prefix=_SCOPE,
+        renamed_calls=DISPATCHERS | {DISPATCHED},
+        handlers=frozenset({HANDLE}),
+        uncalled_prefix=SCOPE,
         self_names=frozenset({"$this"}),
         super_names=frozenset({"parent"}),
         shared="package",
@@ -85,6 +74,7 @@ PHP = Language(
         queries=("php",),
         imports=read_php,
         call_types=class_argument,
+        dispatched=dispatched_objects,
         phpdoc=True,
         names=frozenset({"name", "variable_name", "relative_scope", "qualified_name", "namespace_name"}),
         members={
@@ -109,5 +99,6 @@ PHP = Language(
     ),
     import_first=_import_name_space,
     keys_around=_keys_around,
-    missing_member=(_member_of_name_space, _by_convention),
+    missing_member=(_member_of_name_space, by_convention),
+    called_member_values=(call_of_each_listener,),
 )

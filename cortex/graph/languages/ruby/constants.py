@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
+from cortex.graph.facts.rails import QUERY
 from cortex.graph.facts.ruby import UNNAMED_AT
+from cortex.graph.languages.ruby.queries import bare_query, without_macros
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
+from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import Value, Values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -29,8 +32,10 @@ def called_root(
 ) -> tuple[Values, Values]:
     """Return the methods that a chain's first link calls, and their owners."""
     if links[0][:1].isupper():
-        values = _methods(evaluator, links[0], place[:2], values, of_self=True)
-    return values, values
+        if links[1] != QUERY:
+            values = _methods(evaluator, links[0], place[:2], values, of_self=True)
+        return values, values
+    return values or bare_query(evaluator, links[0], *place[:2]), values
 
 
 def called_member(
@@ -42,7 +47,8 @@ def called_member(
     values: Values,
 ) -> Values:
     """Return the methods that a further link calls, `Shop::Path("x")`."""
-    return _callable(evaluator.project, values) if links[number][:1].isupper() else values
+    is_constant = links[number][:1].isupper() and links[number + 1] != QUERY
+    return _callable(evaluator.project, values) if is_constant else values
 
 
 def results_of_name(evaluator: Evaluator, value: Value, name: str = "") -> Values:
@@ -51,7 +57,7 @@ def results_of_name(evaluator: Evaluator, value: Value, name: str = "") -> Value
     """
     if value.tag == "def" and (method := evaluator.project.definition(value.ref)).kind in CALLABLE_KINDS:
         return () if method.name[:1].isupper() else evaluator.called(value)
-    return evaluator.called(value) if name == "new" else (value,)
+    return evaluator.called(value) if name == "new" or value.tag == "elem" else (value,)
 
 
 def uncalled_root(evaluator: Evaluator, name: str, place: tuple[str, int], values: Values) -> Values:
@@ -61,6 +67,7 @@ def uncalled_root(evaluator: Evaluator, name: str, place: tuple[str, int], value
     if name[:1] == UNNAMED_AT:
         begin, definitions = int(name[1:]), evaluator.project.index(place[0]).facts.definitions
         return tuple(Value("def", place[0], at) for at, d in enumerate(definitions) if d.begin == begin)[:1]
+    values = values or bare_query(evaluator, name, *place)
     results = tuple(result for value in values for result in results_of_name(evaluator, value, name))
     return results or (_nearest_type(evaluator.project, name, *place) if values else ())
 
@@ -79,8 +86,11 @@ def _nearest_type(project: Project, name: str, path: str, scope: int) -> Values:
     return ()
 
 
-def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
-    """Return the members of an unnamed class alone: others of its name are no parts of it."""
+def own_members(members: Members, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    """Return the members of one name that a type has: those of an unnamed class alone, others of
+    its name are no parts of it; and none that only a macro of Rails would define.
+    """
+    project, refs = members.project, without_macros(members, owner, refs)
     if not project.definition(owner).name.endswith(UNNAMED):
         return refs
     return [ref for ref in refs if ref[0] == owner[0] and project.definition(ref).parent == owner[1]]

@@ -4,6 +4,7 @@ from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import YIELDED, Binding
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_ruby
+from cortex.graph.facts.rails import QUERY
 from cortex.graph.facts.ruby import (
     BLOCK_SELF,
     COMPUTED,
@@ -42,6 +43,7 @@ from cortex.graph.languages.ruby.constants import (
     uncalled_root,
 )
 from cortex.graph.languages.ruby.macros import Macros
+from cortex.graph.languages.ruby.queries import member_of_model, query_of
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.results import COPIES
@@ -102,10 +104,19 @@ def _passed_to(
     if link == LISTED:
         depth = value.depth + 1
         return (value._replace(tag="list", depth=depth),) if value.tag in ("inst", "list") else ()
+    if link == QUERY:
+        return query_of(value) if value.tag == "list" or _is_type(evaluator, value) else ()
     if link == BLOCK_SELF:
         return evaluator.helper(Blocks).runners(value, owners)
     if value.tag != "def":
-        lists = (owner for owner in owners if owner.tag == "list" and link != FIRST_OF_TWO)
+        if link in COMPUTED.values():
+            return ()
+        # Of a model itself `find_each` makes the query: `Story.find_each { |story| … }`.
+        lists = (
+            value if owner.tag == "def" else owner
+            for owner in owners
+            if "list" in (owner.tag, value.tag) and link != FIRST_OF_TWO
+        )
         return merge_values(evaluator.results.element(owner) for owner in lists)
     if link == SECOND_OF_TWO:
         return ()
@@ -121,6 +132,10 @@ def _passed_to(
         owners if binding.value == "self" else evaluator.evaluate(binding.value, *value.ref, binding.at)
         for binding in bindings
     )
+
+
+def _is_type(evaluator: Evaluator, value: Value) -> bool:
+    return value.tag == "def" and evaluator.project.definition(value.ref).kind in TYPE_KINDS
 
 
 def _job(members: Members, value: Value, name: str) -> Values:
@@ -236,7 +251,8 @@ RUBY = Language(
     called_member=called_member,
     uncalled_root=uncalled_root,
     uncalled=_uncalled,
-    missing_member=(_instance, _class_of, _itself, _job, _added),
+    listed_member=member_of_model,
+    missing_member=(_instance, _class_of, _itself, _job, _added, member_of_model),
     passed_to=_passed_to,
     member_call=(no_edges, call_in_body, call_constant, call_class_of_includers),
     called_member_values=(call_added, call_of_each),

@@ -14,6 +14,7 @@
 
 (type_item type: [(type_identifier) (scoped_type_identifier) (generic_type)] @base.alias)
 (impl_item trait: (_) @base.implements)
+(attribute_item (attribute (identifier) @_derive arguments: (token_tree) @derived) (#eq? @_derive "derive"))
 (trait_item bounds: (trait_bounds (_) @base.extends))
 (function_item return_type: (_) @returns)
 (function_signature_item return_type: (_) @returns)

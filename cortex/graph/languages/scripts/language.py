@@ -8,14 +8,16 @@ from cortex.graph.facts.facts import CALLED
 from cortex.graph.facts.grammars import Rules, Syntax
 from cortex.graph.facts.imports import read_script
 from cortex.graph.languages.defaults import read_names
+from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Value, Values
 from cortex.graph.resolution.language import Language
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.languages import family_of
 
 
-def own_members(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
+def own_members(members: Members, owner: Ref, refs: list[Ref]) -> list[Ref]:
     """Return the members of a type, without functions nested in a class of its name."""
+    project = members.project
     if project.definition(owner).kind == "module":
         return refs
     refs = [ref for ref in refs if project.definition(ref).kind != "function"]

@@ -52,7 +52,7 @@ class Members(Remembering):
         self.supertypes, self.results = supertypes, results
         self._generics = results.generics
         self._recursion = recursion
-        self.evaluate, self.is_static = values.evaluate, scopes.is_static
+        self.evaluate, self.is_static, self.helper = values.evaluate, scopes.is_static, values.helper
         self._memo: dict[tuple[Ref, str], Values] = {}
         #: (number of a line of supertypes, name) → their members of that name
         self._lines: dict[tuple[int, str], Values] = {}
@@ -165,6 +165,9 @@ class Members(Remembering):
                 return (EXTERNAL,)
             return (value if value.depth > 1 else value._replace(tag="list"),)
         if value.tag == "list":
+            listed = self._project.language(value.path).listed_member
+            if listed is not None and (values := listed(self, value, name)):
+                return values
             if name in ITERATORS and self._project.home(value.path) == C_HOME:
                 return (value._replace(tag="iter"),)
             if name in ELEMENT_OF:
@@ -289,7 +292,7 @@ class Members(Remembering):
         near = path if rules.types_in_one_file else ""
         refs = project.members_of(home, qualified).get(name, [])
         if refs and (select := project.language(path).own_members) is not None:
-            refs = select(project, owner, refs)
+            refs = select(self, owner, refs)
         if refs:
             # With included files its bodies may be elsewhere.
             own_refs = refs if rules.includes else [ref for ref in refs if ref[0] == path] or refs

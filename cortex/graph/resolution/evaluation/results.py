@@ -6,6 +6,7 @@ from typing import Protocol
 
 from cortex.graph.facts.declared.types import result_type
 from cortex.graph.facts.facts import ALIAS, DECORATED, YIELDING, Binding, Definition
+from cortex.graph.facts.rails import SCOPED
 from cortex.graph.resolution.calling.extensions import Extensions, extension_result
 from cortex.graph.resolution.evaluation.values import (
     EXTERNAL,
@@ -21,6 +22,8 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.generics import TypeEvaluator
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
+#: values from which Rails' scope makes a query
+_QUERIED = frozenset({"def", "list"})
 #: precedes the result in TypeScript's function types
 _ARROW = "=>"
 #: results that are an instance of the receiver's actual type: in Ruby, and the receiver itself
@@ -89,6 +92,8 @@ class Results(Remembering):
         )
         if returns == "self" and "static" in definition.flags:
             return owners  # Ruby's class, which a class method returns
+        if returns == SCOPED:
+            return tuple(owner._replace(tag="list", depth=1) for owner in owners if owner.tag in _QUERIED)
         if returns in _ITSELF or makes_own:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if "static" in definition.flags and rules.makes_by_new:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from cortex.graph.facts.reaching_bindings import ANYWHERE
@@ -80,6 +80,7 @@ AGAIN_MAX = 1_000
 #: larger than any number of active searches
 _NONE = 1 << 30
 T = TypeVar("T")
+Helper = TypeVar("Helper")
 How = Literal["exact", "import", "receiver"]
 
 
@@ -101,6 +102,8 @@ class ChainEvaluator(Protocol):
     def declared(
         self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
     ) -> Values: ...
+
+    def helper(self, kind: Callable[[Any, Any], Helper]) -> Helper: ...
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
 

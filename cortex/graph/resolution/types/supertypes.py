@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
-from cortex.graph.facts.facts import ALIAS, EXTENDED, EXTENDED_HEIRS, TO_HEIRS, Base
+from cortex.graph.facts.facts import ALIAS, DERIVED, EXTENDED, EXTENDED_HEIRS, TO_HEIRS, Base
 from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.evaluation.values import ChainEvaluator, Recursion, Remembering, Value, Values
 from cortex.graph.resolution.project import Project, Ref
@@ -150,13 +150,13 @@ class Supertypes(Remembering):
         promised: set[Ref] = set()
         complete, script = True, self._project.rules(owner[0]).erased_types
         for base in self._bases(owner):
-            refs = self.base(owner, base.chain)
+            refs = self.of_base(owner, base)
             inside = () if refs else self._module_values(base.chain, *self._base_site(owner))
             if script and base.relation == "implements":
                 promised.update(refs)
             base_refs += refs
             spaces += inside
-            complete = complete and bool(refs or inside)
+            complete = complete and bool(refs or inside or base.relation == DERIVED)
         refs, inside = self._extension_supers(owner)
         merged = self._merged_interfaces(owner)
         types = tuple(dict.fromkeys((*base_refs, *merged, *refs)))
@@ -191,6 +191,13 @@ class Supertypes(Remembering):
             chain, *self._base_site(owner)
         )
         return tuple(ref for ref in refs if ref != owner and self._project.definition(ref).makes_instances)
+
+    def of_base(self, owner: Ref, base: Base) -> tuple[Ref, ...]:
+        """Return the project's types that a base means; of a derived one the traits."""
+        refs = self.base(owner, base.chain)
+        if base.relation != DERIVED:
+            return refs
+        return tuple(ref for ref in refs if self._project.definition(ref).kind == "trait")
 
     def _nested_mixins(self, owner: Ref, chain: str) -> Iterator[Ref]:
         """Yield the module inside a Ruby module or class that its body includes: `extend Base`."""
