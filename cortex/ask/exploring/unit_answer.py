@@ -95,6 +95,9 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
             return places | {"index": turn.index(ranked.notes)}
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
+    if ranked.is_path:  # sections and tests, too
+        mapped, tests = list(ranked.units), []
+    shown = _with_code(mapped, question.query, is_path=ranked.is_path)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
     left -= bytes_of_map(answer["map"])
     if with_tests and tests:
@@ -103,9 +106,7 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if ranked.literals:
         answer["sites"] = [_list_literals(ranked, int(LITERALS_SHARE * left))]
         left -= size_of(answer["sites"][0])
-    answer["code"] = await _show_code(
-        turn.renewed(), question.query, _with_code(mapped, question.query), left
-    )
+    answer["code"] = await _show_code(turn.renewed(), question.query, shown, left)
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     return answer | {"index": turn.index(ranked.notes)}
@@ -255,14 +256,14 @@ def _join_copies(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     return list(joined.values())
 
 
-def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
+def _with_code(units: Sequence[ScoredUnit], query: str, *, is_path: bool) -> list[ScoredUnit]:
     """Return the units whose code is worth showing: sections, if the question asks for documents
-    alone; definitions of shipped code, if there are any. Of a type, whose functions are units of
-    their own, its place suffices, unless the question names it alone.
+    alone; definitions of shipped code, if there are any and it is no path. Of a type, whose
+    functions are units of their own, its place suffices, unless the question names it alone.
     """
     if pages := sections_asked_for(units, query):
         return pages
-    code = [scored for scored in units if not is_aside(scored)]
+    code = [scored for scored in units if is_path or not is_aside(scored)]
     words = frozenset(_WORD.findall(query))
     small = [
         scored
