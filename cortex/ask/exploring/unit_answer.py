@@ -7,16 +7,17 @@ of the definition that it names, too; a question about tests gets tests below th
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.ask.exploring.flow import weigh_words
 from cortex.ask.exploring.query_symbols import asks_for_users, names_in
-from cortex.ask.exploring.query_words import get_term_finder
+from cortex.ask.exploring.query_words import TermFinder, get_term_finder
 from cortex.ask.exploring.ranked_units import RankedUnits, find_units
-from cortex.ask.lines.code_pieces import Body, Pieces, choose_pieces, show_whole
+from cortex.ask.lines.code_pieces import Body, Bounds, Pieces, choose_pieces, show_whole
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
+from cortex.ask.lines.indented_blocks import key_blocks
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search
 from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
@@ -34,6 +35,7 @@ from cortex.ranking.unit_map import (
 from cortex.ranking.units import ScoredUnit, name_at
 from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.languages import language_of
 from cortex.terms.paths import asks_for_tests, question_words
 
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
@@ -53,6 +55,9 @@ TINY_LINES, TINY_PLACES = 3, 5
 LEFT_BYTES_MIN = 200
 #: lines of a docstring from which on its beginning alone is shown
 DOC_LINES = 7
+#: lines of data up to which they are whole, and the share of the best block's worth that another
+#: block needs to be shown
+DATA_LINES, DATA_SHARE = 16, 0.35
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
 #: share of the bytes for lines with a text of the question; share of the best line's that they have
@@ -192,7 +197,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
         is_long = len(candidate.body.own_lines) >= LONG_LINES and not is_named(candidate.scored, query)
         room = min(room, int(LONG_SHARE * max_bytes)) if is_long else room
         pieces = (
-            choose_pieces(candidate.body, words, wanted, room)
+            choose_pieces(candidate.body, candidate.weigh(words, wanted), wanted, room, candidate.bounds)
             if room >= ROOM_MIN and candidate.body.lines
             else Pieces()
         )
@@ -201,7 +206,9 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
             left -= pieces.size + candidate.header_bytes
     for at, pieces in shown.items():  # bytes that the others have left
         if not pieces.is_whole and left > LEFT_BYTES_MIN:
-            shown[at] = choose_pieces(candidates[at].body, words, wanted, pieces.size + left)
+            candidate, room = candidates[at], pieces.size + left
+            weights = candidate.weigh(words, wanted)
+            shown[at] = choose_pieces(candidate.body, weights, wanted, room, candidate.bounds)
             left -= shown[at].size - pieces.size
     return [candidates[at].entry(pieces) for at, pieces in shown.items()]
 
@@ -232,6 +239,20 @@ class _Candidate:
     @property
     def is_tiny(self) -> bool:
         return bool(self.body.lines) and _is_tiny(self.scored)
+
+    @property
+    def is_data(self) -> bool:
+        return language_of(self.scored.unit["path"]).kind == "data"
+
+    @property
+    def bounds(self) -> Bounds:
+        """How much is shown: of data the lines with words of the question, and the keys around."""
+        return Bounds(whole=DATA_LINES, share=DATA_SHARE) if self.is_data else Bounds()
+
+    def weigh(self, words: Mapping[str, float], wanted: TermFinder) -> Mapping[str, float]:
+        """Return word → worth: the given ones of code, of data by the lines that have a word."""
+        lines = self.body.own_lines.values()
+        return weigh_words(wanted, [wanted.terms_in(line) for line in lines]) if self.is_data else words
 
     @property
     def size(self) -> int:
@@ -299,6 +320,8 @@ def _count_lines(unit: Answer) -> int:
 def _body_of(unit: Answer, span: CurrentSpan) -> Body:
     """Return the lines of a unit as they are now; those of nested units are apart."""
     lines = dict(enumerate(span.lines, span.start))
+    if language_of(unit["path"]).kind == "data":
+        return Body(lines, span.start, key_blocks(lines))
     if len(lines) != unit["end"] - unit["start"] + 1:  # lines were added or removed
         return Body(lines, span.start, doc_lines=DOC_LINES)
     moved = span.start - unit["start"]
