@@ -17,6 +17,7 @@ import orjson
 from cortex.ask.lines.code_words import names_in_code, only_code, word_pattern
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans, read_texts
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
+from cortex.ask.lines.local_names import find_local_lines
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.reading.meanings import (
@@ -235,6 +236,9 @@ async def _list_uses(
         selected = choose_overload(meaning, overloads)
         of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
         usage = await _find_uses_of(turn, of_all, direction, depth)
+        local_places = await _find_locals(turn, meaning, direction, usage.sites)
+        usage.sites = [site for site in usage.sites if site.place not in local_places]
+        places.update(local_places)
         is_routed &= usage.routed
         if direction == "callers" and not (usage.sites or usage.unresolved):
             nothing = GraphHits(target=meaning.id)
@@ -369,6 +373,24 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
         key=lambda site: (site.rank, site.unsure, site.file != meaning.file, site.file, site.line),
     )
     return usage
+
+
+async def _find_locals(
+    turn: Turn, meaning: Meaning, direction: Direction, sites: Sequence[Site]
+) -> set[Place]:
+    """Return the lines inside of a definition that hold its name as a variable alone."""
+    is_called = direction == "callers" and meaning.kind not in (*WHOLE_KINDS, *TYPE_KINDS)
+    inside = range(meaning.start + 1, meaning.end + 1)
+    if not is_called or not any(site.file == meaning.file and site.line in inside for site in sites):
+        return set()
+    try:
+        (span,) = await read_spans(turn, [Span(meaning.file, meaning.start, meaning.end)])
+    except Unavailable:
+        return set()
+    if span.stale or span.start != meaning.start or not span.lines:
+        return set()
+    lines = dict(enumerate(span.lines, span.start))
+    return {(meaning.file, line) for line in find_local_lines(meaning.file, lines, _word_of(meaning))}
 
 
 def _modules_of(path: str) -> frozenset[str]:
