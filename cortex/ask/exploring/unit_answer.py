@@ -20,6 +20,7 @@ from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.lines.indented_blocks import key_blocks
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search
+from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
 from cortex.ask.references.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
@@ -108,9 +109,11 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
     if with_tests and tests:
         answer["tests"] = [map_line(unit) for unit in tests[:TESTS_MAX]]
         left -= bytes_of_map(answer["tests"])
-    if ranked.literals:
-        answer["sites"] = [_list_literals(ranked, int(LITERALS_SHARE * left))]
-        left -= size_of(answer["sites"][0])
+    sites = [_list_literals(ranked, int(LITERALS_SHARE * left))] if ranked.literals else []
+    joined = [] if ranked.meanings or is_filtered else find_joined_names(question.query)
+    if sites := [*sites, *(await find_nested(turn.renewed(), joined))]:
+        answer["sites"] = sites
+        left -= sum(map(size_of, sites))
     answer["code"] = await _show_code(turn.renewed(), question.query, shown, left)
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)

@@ -29,6 +29,7 @@ from cortex.ask.reading.meanings import (
     short_name,
 )
 from cortex.ask.references.decorators import find_decorators, head_of
+from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
 from cortex.ask.references.use_sites import (
@@ -147,6 +148,8 @@ async def find_uses(
             turn, names[0], named, direction, offset=offset, max_bytes=max_tokens * TOKEN_BYTES
         )
         reason = named.describe(name, meanings) if named else _explain_lines(names[0], meanings, suggestion)
+        if is_misread and not offset and (nested := await find_nested(turn, find_joined_names(names[0]))):
+            by_lines = (by_lines or {}) | {"sites": [*nested, *(by_lines["sites"] if by_lines else ())]}
         if by_lines is not None:
             return by_lines | {"notes": [], "suggestion": reason}
         suggestion = reason if named else suggestion
