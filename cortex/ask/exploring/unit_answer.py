@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.ask.exploring.flow import weigh_words
+from cortex.ask.exploring.misspelled import find_spellings, spell
 from cortex.ask.exploring.query_symbols import asks_for_users, names_in
 from cortex.ask.exploring.query_words import TermFinder, get_term_finder
 from cortex.ask.exploring.ranked_units import RankedUnits, find_units
@@ -78,14 +79,28 @@ async def answer_with_code(context: QueryContext, question: Search) -> Answer | 
     and Unavailable when no lane can answer.
     """
     question = question.checked()
-    turn, answer = await context.attempt(lambda turn: _answer(turn, question))
+    turn, answer = await context.attempt(lambda turn: _answer_as_spelled(turn, question))
     if answer is None and not turn.generation.number:
         return {"map": [], "suggestion": turn.explain_nothing(question.filters), "index": turn.index()}
     return answer
 
 
-async def _answer(turn: Turn, question: Search) -> Answer | None:
+async def _answer_as_spelled(turn: Turn, question: Search) -> Answer | None:
+    """Answer a question; one that nothing fits with the names that its own are almost, if any."""
     ranked = await find_units(turn, question)
+    if ranked is None or ranked.fits:
+        return await _answer(turn, question, ranked)
+    spellings = await find_spellings(turn, question.query, ranked.unknown)
+    spelled = replace(question, query=spell(question.query, spellings))
+    other = await find_units(turn.renewed(), spelled) if spellings else None
+    if other is None or not other.fits:
+        return await _answer(turn, question, ranked)
+    answer = await _answer(turn, spelled, other)
+    words = ", ".join(f"`{word}` as `{name}`" for word, name in spellings.items())
+    return answer | {"suggestion": f"No definition has this name: read {words}."} if answer else answer
+
+
+async def _answer(turn: Turn, question: Search, ranked: RankedUnits | None) -> Answer | None:
     if ranked is None:
         return None
     is_filtered = question.filters != NO_FILTERS

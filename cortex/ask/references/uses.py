@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import orjson
 
+from cortex.ask.exploring.misspelled import find_spellings, spell
 from cortex.ask.lines.code_words import names_in_code, only_code, word_pattern
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans, read_texts
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
@@ -54,6 +55,7 @@ from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.text.spelling import read_symbol
+from cortex.terms.tokens import WORD
 from ipc.messages import GraphHits, GraphOperation, GraphSearch
 
 Direction = Literal["callers", "callees", "implementations", "types"]
@@ -152,6 +154,11 @@ async def find_uses(
             by_lines = (by_lines or {}) | {"sites": [*nested, *(by_lines["sites"] if by_lines else ())]}
         if by_lines is not None:
             return by_lines | {"notes": [], "suggestion": reason}
+        spelled = spell(symbol, await find_spellings(turn, symbol, WORD.findall(symbol)))
+        if spelled != symbol:
+            answer = await find_uses(turn, spelled, direction, depth, offset=offset, max_tokens=max_tokens)
+            note = f"There is no {symbol!r}: read as {spelled!r}."
+            return answer | {"notes": [note, *answer["notes"]]}
         suggestion = reason if named else suggestion
     meanings = [] if named else meanings
     answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
@@ -166,6 +173,9 @@ async def _list_lines(
     owner = named.owner if named else None
     if owner is None and (of_type := outer.rpartition(".")[2])[:1].isupper():
         owner = Owner(of_type)  # outside of the project
+        naming = await find_lines(turn, of_type)
+        if naming is not None and not naming.lines:  # no type at all
+            return None
     # lines of a type that may have the member elsewhere are among the others
     room = max_bytes if named and not named.line else 0
     usage, others = await find_mentions(turn, word if owner else name, owner, room)
