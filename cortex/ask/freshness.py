@@ -150,7 +150,7 @@ class Freshness:
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[Listing[FileState]](config.manifest, Listing())
-        self._saved_files = SavedFiles(self._root, config.manifest)
+        self.saved_files = SavedFiles(self._root, config.manifest, config.indexing.max_file_kb)
         #: paths of the manifest without their endings; None: not computed yet
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
@@ -239,8 +239,8 @@ class Freshness:
             is_ours = path.rpartition("/")[2] == ".git" or self._config.root / path == self._config.home
             return is_ours or bool(rules()(path))
 
-        changed = self._saved_files.changed(records, records.keys() - pending)
-        return pending | changed | self._saved_files.new(records, since_ns, is_left_out)
+        changed = self.saved_files.changed(records, records.keys() - pending)
+        return pending | changed | self.saved_files.new(records, since_ns, is_left_out)
 
     def is_settled(self, generation: Generation, paths: Iterable[str]) -> bool:
         """Whether `generation` holds `paths` as they are now, and their names, and is the last."""
@@ -322,7 +322,7 @@ class Freshness:
         compared = {
             path for path in distinct & others.keys() if not others[path].is_current(self._root, path)
         }
-        return frozenset(dirty_paths | compared | self._saved_files.changed(records, distinct - dirty_paths))
+        return frozenset(dirty_paths | compared | self.saved_files.changed(records, distinct - dirty_paths))
 
     def _others_sources(self, generation: Generation) -> Mapping[str, OthersSource]:
         """Return the sources of other programs' chunks by path."""
@@ -417,7 +417,7 @@ class Freshness:
             return self._manifest.empty
         read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[FileState])
         self._stems = None
-        self._saved_files.forget()
+        self.saved_files.forget()
         self._nothing_in = sum(not record.chunks for record in read.files.values())
         return read
 

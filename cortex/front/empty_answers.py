@@ -3,6 +3,7 @@ or why a file that the question names is left out of the index.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from cortex.ask.missing_files import describe_left_out, say_missing
 from cortex.ask.query_context import QueryContext
 from cortex.system.errors import CortexError, NotFound
 from cortex.terms.text.spelling import fold_path, means_file, path_below, read_file_lines
+from cortex.terms.tokens import STOP_WORDS, part_words
 
 #: arguments that only exclude hits
 FILTERS = ("paths", "exclude_paths", "tags", "chunk_types", "lang", "scope", "exclude_patterns", "min_score")
@@ -24,15 +26,20 @@ LEFT_S = 2.0
 SETTLE_S, SETTLE_FILES_MAX = 2.5, 20
 #: seconds between two looks at the index meanwhile
 LOOK_S = 0.05
+#: letters of a word by which a file may hold it: its stem
+STEM_CHARS = 4
 #: maximum of shown characters of a filter's value
 SHOWN_CHARS_MAX = 80
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
-async def ask_settled(context: QueryContext, ask: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    """Return the answer of `ask`. If it lacks something, and files were saved a moment ago, ask
-    again when the index holds them; an answer that cannot wait for them names them as pending.
+async def ask_settled(
+    context: QueryContext, ask: Callable[[], Awaitable[dict[str, Any]]], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the answer of `ask`. If it lacks something, and files that may hold it were saved a
+    moment ago, ask again when the index holds them; an answer that cannot wait for them names them
+    as pending.
     """
 
     def unserved_files() -> set[str]:
@@ -41,13 +48,13 @@ async def ask_settled(context: QueryContext, ask: Callable[[], Awaitable[dict[st
     try:
         answer = await ask()
     except NotFound:
-        if await _wait_for_saved(context, unserved_files()):
+        if await _wait_for_saved(context, unserved_files(), arguments):
             return await ask()
         raise
     if not (is_served(answer) and _lacks_something(answer)):
         return answer
     unserved = unserved_files()
-    if await _wait_for_saved(context, unserved):
+    if await _wait_for_saved(context, unserved, arguments):
         answer = await ask()
         unserved = unserved_files() if _is_empty(answer) else set()
     index = answer["index"]
@@ -57,19 +64,41 @@ async def ask_settled(context: QueryContext, ask: Callable[[], Awaitable[dict[st
     return answer
 
 
-async def _wait_for_saved(context: QueryContext, paths: Collection[str]) -> bool:
-    """Wait until the index holds `paths` as they are; whether it does. False at once for no files,
-    and for more than are indexed soon.
+async def _wait_for_saved(
+    context: QueryContext, unserved: Collection[str], arguments: Mapping[str, Any]
+) -> bool:
+    """Wait until the index holds those of `unserved` that may hold what is asked for, as they are;
+    whether it does. False at once for no files, and for more than are indexed soon. Files that grow
+    are not waited for, and none again that was waited for in vain.
     """
     freshness = context.freshness
-    if not 0 < len(paths) <= SETTLE_FILES_MAX or not freshness.progress().running:
+    if not 0 < len(unserved) <= SETTLE_FILES_MAX or not freshness.progress().running:
         return False
+    stems, saved_files = _stems_of(arguments), freshness.saved_files
+    paths = {path for path in saved_files.worth_waiting(unserved) if saved_files.may_hold(path, stems)}
+    states = {path: saved_files.state(path) for path in paths}
     until = time.monotonic() + min(SETTLE_S, context.left_s() - LEFT_S)
-    while time.monotonic() < until:
+    while paths and time.monotonic() < until:
         if freshness.is_settled(freshness.current(), paths):
             return True
         await asyncio.sleep(LOOK_S)
+        growing = {path for path in paths if saved_files.state(path) != states[path]}
+        saved_files.note_vain(growing)
+        paths -= growing
+    saved_files.note_vain(paths)
     return False
+
+
+def _stems_of(arguments: Mapping[str, Any]) -> frozenset[str]:
+    """Return the beginnings of the words of which a file holds one that has what is asked for; none
+    where that is open, as for a regular expression.
+    """
+    values = [arguments[name] for name in (*_NAMES, *_TEXTS) if arguments.get(name)]
+    texts = [text for value in values for text in ((value,) if isinstance(value, str) else value)]
+    if arguments.get("match_type") in ("regex", "fuzzy") or any("~" in text for text in texts):
+        return frozenset()
+    words = {word for text in texts for word in part_words(_HOLES.sub(" ", text[:_PATH_CHARS_MAX]))}
+    return frozenset(word[:STEM_CHARS] for word in words - STOP_WORDS)
 
 
 async def name_filter(
@@ -129,6 +158,10 @@ def _shorten(value: Any) -> str:
 
 #: arguments that may name a file: whole, or before a line or a name
 _NAMES, _GLOBS = ("path", "file", "target", "to", "symbol", "query"), ("paths", "scope")
+#: other arguments with what is asked for
+_TEXTS = ("places", "pattern")
+#: what a pattern has for any code
+_HOLES = re.compile(r"\$+\w+")
 #: characters of an argument that may be a path
 _PATH_CHARS_MAX = 1_000
 

@@ -88,7 +88,7 @@ class Tool:
         try:
             free = self._free_arguments(values)
             values |= locate_arguments(free, str(context.config.root), context.freshness.listed)
-            first_answer = await ask_settled(context, lambda: self.function(context, **values))
+            first_answer = await ask_settled(context, lambda: self.function(context, **values), values)
         except CortexError as error:
             raise type(error)(_shorten(str(error))) from error
         answer = await name_filter(

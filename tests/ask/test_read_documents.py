@@ -7,6 +7,8 @@ import pytest
 from cortex.ask.reading.read import Read, read
 from cortex.ask.reading.read_outlines import outline_document
 from cortex.ask.references.uses import UsesQuestion, uses
+from ipc.messages import Filters
+from tests.ask.searched import ask
 
 LICENCE = "<!--\nLicensed to the public.\n\nUnless required by applicable law\n\nit is as is.\n-->\n"
 PLUGINS = "".join(
@@ -52,6 +54,28 @@ def test_a_question_shows_the_sections_with_its_words(served, path, query, line)
     assert "pieces" not in bare
     (other,) = asyncio.run(read(served.context(), Read((path,), "zebra")))["code"]
     assert "pieces" not in other
+
+
+def test_a_long_section_of_data_is_an_outline_of_its_keys(served):
+    (bare,) = asyncio.run(read(served.context(), Read(("ci.yml:jobs",))))["code"]
+    assert "pieces" not in bare
+    assert (bare["start"], bare["name"]) == (5, "jobs")
+    rows = [row["text"].strip() for row in bare["outline"]]
+    assert {f"job{at}:" for at in range(30)} <= set(rows)
+    assert not any("make" in row for row in rows)
+    (entry,) = asyncio.run(read(served.context(), Read(("ci.yml:jobs",), "part7")))["code"]
+    shown = "\n".join(piece["text"] for piece in entry["pieces"]).split("\n")
+    assert "      - run: make part7" in shown
+    assert len(shown) < 8
+    (short,) = asyncio.run(read(served.context(), Read(("Cargo.toml:features",))))["code"]
+    assert short["pieces"][0]["text"].startswith("[features]")
+
+
+def test_a_search_shows_the_lines_of_a_data_section_with_its_words(served):
+    answer = ask(served, "make part21 of job21", filters=Filters(paths=("*.yml",)))
+    text = "\n".join(piece["text"] for entry in answer["code"] for piece in entry["pieces"])
+    assert "make part21" in text
+    assert "make part19" not in text
 
 
 def test_an_outline_of_markup_has_its_elements_and_no_licence():

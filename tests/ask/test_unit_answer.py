@@ -177,6 +177,39 @@ def test_a_built_copy_comes_first_if_it_is_named_or_alone(shop, query, first):
     assert first in [line["file"] for line in answer["map"][:3]]
 
 
+@pytest.mark.parametrize(
+    ("query", "file", "first"),
+    [
+        ("shop/old.py", "shop/old.py", "label_parcel"),
+        ("./shop/old.py", "shop/old.py", "label_parcel"),
+        ("`old.py`", "shop/old.py", "label_parcel"),
+        ("shop/parcel.py:71", "shop/parcel.py", "pack_parcel"),
+    ],
+)
+def test_a_path_alone_is_answered_by_its_file_alone(shop, query, file, first):
+    answer = ask(shop, query)
+    assert {entry["file"] for entry in answer["map"] + answer["code"]} == {file}
+    assert answer["code"][0]["name"] == first
+
+
+def test_the_sections_of_a_document_are_code_if_its_path_is_asked_for(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("pages")
+    page = ".. _fees:\n\n" + "".join(f"{title}\n====\n\nFees are {title}.\n\n" for title in ("Low ", "High"))
+    write(root, {"docs/fees.rst": page, "rates.py": "def find_rate():\n    return 1\n"})
+    answer = ask(serve(root), "docs/fees.rst")
+    assert {"Low", "High"} <= set(names(answer, "map"))
+    assert "Fees are High." in "".join(map(text_of, answer["code"]))
+
+
+def test_a_path_of_no_file_is_not_read_as_one_of_the_root(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("roots")
+    rates = "def find_rate():\n    return 1\n"
+    write(root, {"rates.py": rates, "shop/fees.py": rates.replace("find_rate", "shop_rates")})
+    served = serve(root)
+    assert {entry["file"] for entry in ask(served, f"{root}/rates.py")["map"]} == {"rates.py"}
+    assert {entry["file"] for entry in ask(served, "shop/rates.py")["map"]} == {"rates.py", "shop/fees.py"}
+
+
 def test_the_definitions_of_an_operator_come_first(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("operators")
     (root / "date.h").write_text(

@@ -51,6 +51,8 @@ def kinds_of(path, text, word, **definitions):
         ("a.py", '    ends at find.\n    """\n    find(1)', "find", ["comment", "call"]),
         ("a.py", '    ends at find."""\n    x = """find\n"""', "find", ["comment", "text"]),
         ("a.py", '    x = 1\n    """\n    find it\n    """\n    find(1)', "find", ["comment", "call"]),
+        ("a.py", 'SAID = """\\\nNo find(1): %s\n"""\nfind(1)', "find", ["text", "call"]),
+        ("a.py", "raise Bad(f'''\nimport find\n''')\nfind(1)", "find", ["text", "call"]),
         ("a.py", '"""\nSays find.\n"""\nfind(1)', "find", ["comment", "call"]),
         ("a.rs", "fn go<'a>(one: &'a Find) -> &'a str {", "Find", ["type"]),
         ("a.sql", "-- find it\nselect find(1)", "find", ["comment", "call"]),

@@ -98,7 +98,7 @@ def test_an_answer_without_what_was_asked_for_waits_for_a_file_saved_a_moment_ag
         builder.close()
 
     publishing = threading.Thread(target=publish)
-    answer = asyncio.run(ask_settled(project.context(), ask))
+    answer = asyncio.run(ask_settled(project.context(), ask, {"query": "zebra"}))
     publishing.join()
     assert answer["results"] == [2]
     assert calls[0] < calls[1]
@@ -111,5 +111,68 @@ def test_an_answer_does_not_wait_when_nothing_was_saved(project):
         calls.append(1)
         return {"results": [], "index": {"generation": 1, "pending_count": 0}}
 
-    asyncio.run(ask_settled(project.context(), ask))
+    asyncio.run(ask_settled(project.context(), ask, {"query": "zebra"}))
     assert calls == [1]
+
+
+@pytest.fixture
+def looks(project, monkeypatch):
+    """The files of each look of a waiting answer; a log grows with each."""
+    state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid())
+    project.config.run_dir.mkdir(exist_ok=True)
+    project.config.indexer_state.write_bytes(orjson.dumps(state))
+    looks, is_settled = [], Freshness.is_settled
+
+    def look(freshness, generation, paths):
+        looks.append(set(paths))
+        if (log := project.config.root / "server.txt").exists():
+            log.write_text(f"{log.read_text()}zebra came\n")
+        return is_settled(freshness, generation, paths) or len(looks) > 4
+
+    monkeypatch.setattr(Freshness, "is_settled", look)
+    return looks
+
+
+def ask_in_vain(context, **arguments):
+    async def ask():
+        return {"results": [], "index": {"generation": 1, "pending_count": 0}}
+
+    return asyncio.run(ask_settled(context, ask, arguments))
+
+
+def test_an_answer_waits_once_for_a_file_that_grows_and_names_it(project, looks):
+    context = project.context()
+    log = project.config.root / "server.txt"
+    log.write_text("zebra came\n")
+    assert ask_in_vain(context, query="zebra")["index"]["pending"] == ["server.txt"]
+    assert looks == [{"server.txt"}]
+    for _ in range(2):
+        log.write_text(f"{log.read_text()}zebra came\n")
+        assert ask_in_vain(context, query="zebra")["index"]["pending"] == ["server.txt"]
+    assert looks == [{"server.txt"}]
+    (project.config.root / "src" / "b.py").write_text("zebra = 1\n")
+    ask_in_vain(context, query="zebra")
+    assert looks[1:] == [{"src/b.py"}] * 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files"),
+    [
+        ({"query": "how are zebras fed"}, {"new.py"}),
+        ({"symbol": "Zoo.feed_zebra"}, {"new.py"}),
+        ({"places": ("zebra",), "query": ""}, {"new.py"}),
+        ({"path": "new"}, {"new.py"}),
+        ({"query": "z.bra", "match_type": "regex"}, {"new.py", "src/b.py"}),
+        ({"query": "zabra~1"}, {"new.py", "src/b.py"}),
+        ({"pattern": "$X == $Y"}, {"new.py", "src/b.py"}),
+        ({"query": "giraffe"}, set()),
+    ],
+)
+def test_an_answer_waits_for_files_that_may_hold_what_is_asked_for(project, looks, arguments, files):
+    root = project.config.root
+    (root / "new.py").write_text("zebra = 1\n")
+    (root / "src" / "b.py").write_text("lion = 1\n")
+    (root / "shop.db-journal").write_bytes(b"zebra\0\0\x01" * 9)
+    (root / "src" / "c.py").unlink()
+    ask_in_vain(project.context(), **arguments)
+    assert (looks[0] if looks else set()) == files

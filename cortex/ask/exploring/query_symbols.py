@@ -7,6 +7,7 @@ from cortex.ask.exploring.functions import Function, ask_graph, parse_functions
 from cortex.ask.query_context import Turn
 from cortex.ranking import read_question
 from cortex.ranking.traces import KNOWN_ENDINGS, find_frames
+from cortex.terms.text.spelling import means_file, path_below, read_file_lines
 from ipc.messages import GraphSearch, Locate, Located, Place
 
 #: names that are searched, and cited places that are looked up
@@ -58,7 +59,7 @@ _PYTHON = dict(
     )
 )
 #: a query that is the path of a file, or the end of one
-_PATH = re.compile(r"\s*`?((?:[\w@+~()\[\]$.-]*/)*[\w@+~()\[\]$.-]+)`?\s*")
+_PATH = re.compile(r"(?:[\w@+~()\[\]$.-]*/)*[\w@+~()\[\]$.-]+")
 _IS_PATH = re.compile(r"[/.]")
 _SEPARATOR = re.compile(r"\.|::|#|->")
 #: snake case, camel case, several capitals before small letters, and words in backquotes
@@ -107,20 +108,20 @@ async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
 
 
 async def find_files(turn: Turn, query: str) -> list[str]:
-    """Return the files of which a query is the path, or the end of the path; of a word, `Gemfile`,
-    the file in the root alone. Raises NotReady.
+    """Return the files of which a query is the path, or the end of the path, also with a line; of a
+    word, `Gemfile`, the file in the root alone. Raises NotReady.
     """
-    match = _PATH.fullmatch(query)
-    if match is None or not (_IS_PATH.search(match[1]) or match[1] in turn.context.freshness.listed()):
+    match = _PATH.fullmatch(read_file_lines(query.strip().strip("`")).path)
+    if match is None or not (_IS_PATH.search(match[0]) or match[0] in turn.context.freshness.listed()):
         return []
-    request = Locate((Place(match[1]),), generation=turn.generation.number, bare=True)
+    name = path_below(match[0], str(turn.context.config.root))
+    request = Locate((Place(name),), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
-    end = "/" + re.sub(r"^\.?/+", "", match[1]).lower()
     spots = located.spots if located is not None else ()
     paths = dict.fromkeys(spot.hit.path for spot in spots)
-    if not _IS_PATH.search(match[1]):
-        return [path for path in paths if path == match[1]]
-    return [path for path in paths if f"/{path}".lower().endswith(end) or end.endswith(f"/{path}".lower())]
+    if not _IS_PATH.search(match[0]):
+        return [path for path in paths if path == name]
+    return [path for path in paths if means_file(name, path)]
 
 
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:

@@ -64,7 +64,7 @@ DOCUMENTS = ("documentation",)
 class RankedUnits:
     """The units of a question, best first, and the definitions that it names. `notes`: sentences on
     omissions. `literals`: lines with a text of the question. `fits`: whether they may answer it;
-    `unknown`: its words that the index lacks.
+    `unknown`: its words that the index lacks. `is_path`: the question is the path of their files.
     """
 
     units: tuple[ScoredUnit, ...]
@@ -73,6 +73,7 @@ class RankedUnits:
     literals: Mapping[tuple[str, int], LiteralLine] = field(default_factory=dict)
     fits: bool = True
     unknown: tuple[str, ...] = ()
+    is_path: bool = False
 
 
 async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
@@ -84,7 +85,7 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     number = turn.generation.number
     filters = turn.context.scope_filters(question.filters)
     request = UnitSearch(reading.query, CANDIDATES, filters, number, ASIDE)
-    (lanes, files, chunks), reply, counts, meanings, lines, literals = await asyncio.gather(
+    (lanes, files, chunks), reply, counts, meanings, (lines, asked_files), literals = await asyncio.gather(
         _rank_files(turn, question, reading),
         turn.lane("text", request, UnitHits, ours=True),
         turn.lane("text", CountWords(reading.query, number), WordCounts, ours=True),
@@ -109,17 +110,19 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         reply = await _drop_filtered(turn.renewed(), reply, filters)
     shipped = {place: line.share for place, line in literals.items() if not is_test(place[0])}
     units = rank_units(question.query, reply, files, chunks, lines=frozenset(lines), literals=shipped)
+    of_files = [scored for scored in units if scored.unit["path"] in asked_files]
     is_built_in = turn.context.config.embedding.quick
     evidence = gather_evidence(
         reading.query, counts or WordCounts(), reply, lanes.vector if is_built_in else None
     )
     return RankedUnits(
-        units=tuple(units),
+        units=tuple(of_files or units),
         meanings=tuple(meanings),
         notes=notes_of(lanes.vector),
         literals=literals,
         fits=bool(reply.units and (evidence.fits or meanings or lines or literals)),
         unknown=tuple(unknown_words(reading.query, counts)) if counts is not None else (),
+        is_path=bool(of_files),
     )
 
 
@@ -137,13 +140,13 @@ async def _rank_files(
     return lanes, file_places(ranked), chunk_hits(lanes.replies)
 
 
-async def _find_places(turn: Turn, query: str) -> list[tuple[str, int]]:
-    """Return the lines that a query cites, and the files of which it is the path. Raises
-    NotReady.
+async def _find_places(turn: Turn, query: str) -> tuple[list[tuple[str, int]], list[str]]:
+    """Return (the lines that a query cites, or all of the files of which it is the path; those
+    files). Raises NotReady.
     """
     cited, paths = await asyncio.gather(find_cited(turn, query), find_files(turn, query))
     lines = [(path, line) for path, numbers in cited.items() for line in numbers]
-    return lines + [(path, WHOLE_FILE) for path in paths]
+    return lines or [(path, WHOLE_FILE) for path in paths], paths
 
 
 async def _find_named(turn: Turn, query: str) -> list[Meaning]:

@@ -7,18 +7,21 @@ of the definition that it names, too; a question about tests gets tests below th
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.ask.exploring.flow import weigh_words
+from cortex.ask.exploring.misspelled import find_spellings, spell
 from cortex.ask.exploring.query_symbols import asks_for_users, names_in
-from cortex.ask.exploring.query_words import get_term_finder
+from cortex.ask.exploring.query_words import TermFinder, get_term_finder
 from cortex.ask.exploring.ranked_units import RankedUnits, find_units
-from cortex.ask.lines.code_pieces import Body, Pieces, choose_pieces, show_whole
+from cortex.ask.lines.code_pieces import Body, Bounds, Pieces, choose_pieces, show_whole
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
+from cortex.ask.lines.indented_blocks import key_blocks
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search
+from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
 from cortex.ask.references.uses import find_uses, find_uses_of
 from cortex.ranking.unit_map import (
@@ -34,6 +37,7 @@ from cortex.ranking.unit_map import (
 from cortex.ranking.units import ScoredUnit, name_at
 from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.languages import language_of
 from cortex.terms.paths import asks_for_tests, question_words
 
 #: tokens of an answer, unless the caller sets them; tokens for the uses of definitions at least;
@@ -53,6 +57,9 @@ TINY_LINES, TINY_PLACES = 3, 5
 LEFT_BYTES_MIN = 200
 #: lines of a docstring from which on its beginning alone is shown
 DOC_LINES = 7
+#: lines of data up to which they are whole, and the share of the best block's worth that another
+#: block needs to be shown
+DATA_LINES, DATA_SHARE = 16, 0.35
 #: tests below the code, where the question asks for them
 TESTS_MAX = 4
 #: share of the bytes for lines with a text of the question; share of the best line's that they have
@@ -72,14 +79,28 @@ async def answer_with_code(context: QueryContext, question: Search) -> Answer | 
     and Unavailable when no lane can answer.
     """
     question = question.checked()
-    turn, answer = await context.attempt(lambda turn: _answer(turn, question))
+    turn, answer = await context.attempt(lambda turn: _answer_as_spelled(turn, question))
     if answer is None and not turn.generation.number:
         return {"map": [], "suggestion": turn.explain_nothing(question.filters), "index": turn.index()}
     return answer
 
 
-async def _answer(turn: Turn, question: Search) -> Answer | None:
+async def _answer_as_spelled(turn: Turn, question: Search) -> Answer | None:
+    """Answer a question; one that nothing fits with the names that its own are almost, if any."""
     ranked = await find_units(turn, question)
+    if ranked is None or ranked.fits:
+        return await _answer(turn, question, ranked)
+    spellings = await find_spellings(turn, question.query, ranked.unknown)
+    spelled = replace(question, query=spell(question.query, spellings))
+    other = await find_units(turn.renewed(), spelled) if spellings else None
+    if other is None or not other.fits:
+        return await _answer(turn, question, ranked)
+    answer = await _answer(turn, spelled, other)
+    words = ", ".join(f"`{word}` as `{name}`" for word, name in spellings.items())
+    return answer | {"suggestion": f"No definition has this name: read {words}."} if answer else answer
+
+
+async def _answer(turn: Turn, question: Search, ranked: RankedUnits | None) -> Answer | None:
     if ranked is None:
         return None
     is_filtered = question.filters != NO_FILTERS
@@ -95,17 +116,20 @@ async def _answer(turn: Turn, question: Search) -> Answer | None:
             return places | {"index": turn.index(ranked.notes)}
     with_tests = asks_for_tests(question.query)
     mapped, tests = choose_mapped(ranked.units, question.query, with_tests=with_tests)
+    if ranked.is_path:  # sections and tests, too
+        mapped, tests = list(ranked.units), []
+    shown = _with_code(mapped, question.query, is_path=ranked.is_path)
     answer: Answer = {"map": make_map(mapped, question.limit if question.counted else MAP_LINES)}
     left -= bytes_of_map(answer["map"])
     if with_tests and tests:
         answer["tests"] = [map_line(unit) for unit in tests[:TESTS_MAX]]
         left -= bytes_of_map(answer["tests"])
-    if ranked.literals:
-        answer["sites"] = [_list_literals(ranked, int(LITERALS_SHARE * left))]
-        left -= size_of(answer["sites"][0])
-    answer["code"] = await _show_code(
-        turn.renewed(), question.query, _with_code(mapped, question.query), left
-    )
+    sites = [_list_literals(ranked, int(LITERALS_SHARE * left))] if ranked.literals else []
+    joined = [] if ranked.meanings or is_filtered else find_joined_names(question.query)
+    if sites := [*sites, *(await find_nested(turn.renewed(), joined))]:
+        answer["sites"] = sites
+        left -= sum(map(size_of, sites))
+    answer["code"] = await _show_code(turn.renewed(), question.query, shown, left)
     if not answer["map"]:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     return answer | {"index": turn.index(ranked.notes)}
@@ -191,7 +215,7 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
         is_long = len(candidate.body.own_lines) >= LONG_LINES and not is_named(candidate.scored, query)
         room = min(room, int(LONG_SHARE * max_bytes)) if is_long else room
         pieces = (
-            choose_pieces(candidate.body, words, wanted, room)
+            choose_pieces(candidate.body, candidate.weigh(words, wanted), wanted, room, candidate.bounds)
             if room >= ROOM_MIN and candidate.body.lines
             else Pieces()
         )
@@ -200,7 +224,9 @@ async def _show_code(turn: Turn, query: str, units: Sequence[ScoredUnit], max_by
             left -= pieces.size + candidate.header_bytes
     for at, pieces in shown.items():  # bytes that the others have left
         if not pieces.is_whole and left > LEFT_BYTES_MIN:
-            shown[at] = choose_pieces(candidates[at].body, words, wanted, pieces.size + left)
+            candidate, room = candidates[at], pieces.size + left
+            weights = candidate.weigh(words, wanted)
+            shown[at] = choose_pieces(candidate.body, weights, wanted, room, candidate.bounds)
             left -= shown[at].size - pieces.size
     return [candidates[at].entry(pieces) for at, pieces in shown.items()]
 
@@ -233,6 +259,20 @@ class _Candidate:
         return bool(self.body.lines) and _is_tiny(self.scored)
 
     @property
+    def is_data(self) -> bool:
+        return language_of(self.scored.unit["path"]).kind == "data"
+
+    @property
+    def bounds(self) -> Bounds:
+        """How much is shown: of data the lines with words of the question, and the keys around."""
+        return Bounds(whole=DATA_LINES, share=DATA_SHARE) if self.is_data else Bounds()
+
+    def weigh(self, words: Mapping[str, float], wanted: TermFinder) -> Mapping[str, float]:
+        """Return word → worth: the given ones of code, of data by the lines that have a word."""
+        lines = self.body.own_lines.values()
+        return weigh_words(wanted, [wanted.terms_in(line) for line in lines]) if self.is_data else words
+
+    @property
     def size(self) -> int:
         return show_whole(self.body).size + self.header_bytes
 
@@ -255,14 +295,14 @@ def _join_copies(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     return list(joined.values())
 
 
-def _with_code(units: Sequence[ScoredUnit], query: str) -> list[ScoredUnit]:
+def _with_code(units: Sequence[ScoredUnit], query: str, *, is_path: bool) -> list[ScoredUnit]:
     """Return the units whose code is worth showing: sections, if the question asks for documents
-    alone; definitions of shipped code, if there are any. Of a type, whose functions are units of
-    their own, its place suffices, unless the question names it alone.
+    alone; definitions of shipped code, if there are any and it is no path. Of a type, whose
+    functions are units of their own, its place suffices, unless the question names it alone.
     """
     if pages := sections_asked_for(units, query):
         return pages
-    code = [scored for scored in units if not is_aside(scored)]
+    code = [scored for scored in units if is_path or not is_aside(scored)]
     words = frozenset(_WORD.findall(query))
     small = [
         scored
@@ -298,6 +338,8 @@ def _count_lines(unit: Answer) -> int:
 def _body_of(unit: Answer, span: CurrentSpan) -> Body:
     """Return the lines of a unit as they are now; those of nested units are apart."""
     lines = dict(enumerate(span.lines, span.start))
+    if language_of(unit["path"]).kind == "data":
+        return Body(lines, span.start, key_blocks(lines))
     if len(lines) != unit["end"] - unit["start"] + 1:  # lines were added or removed
         return Body(lines, span.start, doc_lines=DOC_LINES)
     moved = span.start - unit["start"]

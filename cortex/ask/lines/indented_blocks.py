@@ -26,6 +26,8 @@ _CLOSING = re.compile(r"[)\]}]+[;,)]*|end|done|fi|esac")
 _COMPOUND = re.compile(r"(?::|\bdo|\bthen|\bbegin|\belse|(?<![=(:,\[])\s*\{)\s*(?:#.*|//.*)?$")
 #: the end of a line that opens the body of a function inside of a call's brackets
 _CLOSURE = re.compile(r"(?:=>|\bfunction\b.*\)|\bfunc\b.*|\|)\s*\{$|\bdo(?:\s*\|.*\|)?$")
+#: the head of a table
+_TABLE = re.compile(r"\s*\[.*\]\s*$")
 _TRIPLE = re.compile(r'"""|\'\'\'')
 #: text of a line that holds brackets without a meaning
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?<![:\w])#.*|//.*")
@@ -53,6 +55,13 @@ def find_blocks(lines: Mapping[int, str], head: int) -> list[Block]:
     while numbers and not _is_statement(lines[numbers[-1]]):  # the end of the definition
         numbers.pop()
     return sorted(_blocks_in(lines, numbers, 0), key=lambda block: (block[0], block[2]))
+
+
+def key_blocks(lines: Mapping[int, str]) -> list[Block]:
+    """Return the blocks of data by their indentation alone: keys, entries of lists and tables, each
+    with what it holds; those of one line in groups.
+    """
+    return sorted(_keys_in(lines, list(lines), 0), key=lambda block: (block[0], block[2]))
 
 
 def statements_around(lines: Mapping[int, str], line: int, window: int, most: int) -> tuple[int, int]:
@@ -115,6 +124,31 @@ def _blocks_in(lines: Mapping[int, str], numbers: Sequence[int], depth: int) -> 
                 head = head if _CLOSURE.search(lines[head]) else signature_end(lines, head)
                 inside = range(head + 1, last + 1) if _COMPOUND.search(lines[head]) else range(0)
             blocks += _blocks_in(lines, [number for number in inside if number in lines], depth + 1)
+    return blocks + [(first, last, depth) for first, last in groups]
+
+
+def _keys_in(lines: Mapping[int, str], numbers: Sequence[int], depth: int) -> list[Block]:
+    filled = [number for number in numbers if lines[number].strip()]
+    keys = [number for number in filled if not (is_closing(lines[number]) or _is_remark(lines[number]))]
+    least = min((indentation_of(lines[number]) for number in keys), default=0)
+    starts = [number for number in keys if indentation_of(lines[number]) <= least]
+    starts = [number for number in starts if _TABLE.match(lines[number])] or starts
+    blocks: list[Block] = []
+    groups: list[list[int]] = []
+    for at, start in enumerate(starts):
+        first = filled[0] if at == 0 else start
+        while first - 1 in lines and first > numbers[0] and _is_remark(lines[first - 1]):
+            first -= 1
+        behind = starts[at + 1] if at + 1 < len(starts) else numbers[-1] + 1
+        last = max(number for number in filled if number < behind)
+        while last > start and _is_remark(lines[last]) and at + 1 < len(starts):
+            last -= 1
+        if groups and first == last == groups[-1][1] + 1 and last - groups[-1][0] < GROUP_LINES:
+            groups[-1][1] = last
+        else:
+            groups.append([first, last])
+        if last - first + 1 >= COMPOUND_LINES and depth < DEPTH_MAX:
+            blocks += _keys_in(lines, [number for number in numbers if start < number <= last], depth + 1)
     return blocks + [(first, last, depth) for first, last in groups]
 
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,11 +15,16 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.manifest import TICK_NS, FileDigest, FileState, Listing, Stat, is_unchanged
 from cortex.system import files
 from cortex.system.folders import path_names
+from cortex.terms.text.encodings import read_text
 
 #: no larger manifest is read: files are then not compared
 MANIFEST_BYTES_MAX = 80 * 1024 * 1024
 #: verdicts on hashed files to keep
 VERDICTS_KEPT = 1000
+#: seconds for which no answer waits again for a file that went on changing, or was not indexed
+VAIN_S = 60.0
+#: ending of the names of files that name what is not indexed
+IGNORE_ENDING = "ignore"
 #: most entries of folders that are looked at for new files
 ENTRIES_MAX = 20_000
 
@@ -27,8 +32,10 @@ ENTRIES_MAX = 20_000
 class SavedFiles:
     """The files below a root, compared with their records in one manifest after another."""
 
-    def __init__(self, root: str, manifest: Path) -> None:
-        self._root, self._manifest = root, manifest
+    def __init__(self, root: str, manifest: Path, max_file_kb: int) -> None:
+        self._root, self._manifest, self._file_bytes_max = root, manifest, max_file_kb * 1024
+        #: file that an answer waited for in vain → its stat, and until when none waits again
+        self._vain: dict[str, tuple[Stat | None, float]] = {}
         #: path → (its stat, whether its content was changed), for the last manifest
         self._verdicts: dict[str, tuple[Stat, bool]] = {}
 
@@ -44,18 +51,53 @@ class SavedFiles:
             record = records.get(path)
             if record is None or not path_names.stays_inside(path):
                 continue  # an index must not make us look outside of the project
-            try:
-                info = os.stat(f"{self._root}/{path}")
-            except OSError:
+            state = self.state(path)
+            if state is None:
                 changed.add(path)
                 continue
-            state = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
             verdict = is_unchanged(record, state)
             if verdict is False:
                 changed.add(path)
             elif verdict is None:
                 doubtful[path] = state
         return changed.union(self._changed_contents(doubtful)) if doubtful else changed
+
+    def state(self, path: str) -> Stat | None:
+        """Return the stat of a file; None if it cannot be had, as of a removed one."""
+        try:
+            info = os.stat(f"{self._root}/{path}")
+        except OSError:
+            return None
+        return info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino
+
+    def may_hold(self, path: str, stems: Collection[str]) -> bool:
+        """Whether a file has one of the `stems` (small letters; any text for none) or excludes
+        files. A removed or binary file does not, nor one that is too large to be indexed.
+        """
+        if path.endswith(IGNORE_ENDING):
+            return True
+        try:
+            raw = files.read_plain(f"{self._root}/{path}", self._file_bytes_max + 1)
+        except OSError:
+            return False
+        if len(raw) > self._file_bytes_max or (text := read_text(raw)) is None:
+            return False
+        haystack = f"{path}\n{text.text}".lower()
+        return not stems or any(stem in haystack for stem in stems)
+
+    def worth_waiting(self, unserved: Collection[str]) -> set[str]:
+        """Return those of the unserved files that an answer may wait for: not those for which one
+        waited in vain, while they go on changing and VAIN_S longer.
+        """
+        now = time.monotonic()
+        self._vain = {path: vain for path, vain in self._vain.items() if path in unserved and vain[1] > now}
+        self.note_vain([path for path, (state, _) in self._vain.items() if self.state(path) != state])
+        return set(unserved) - self._vain.keys()
+
+    def note_vain(self, paths: Iterable[str]) -> None:
+        """Note that an answer waited for these files in vain."""
+        until = time.monotonic() + VAIN_S
+        self._vain |= {path: (self.state(path), until) for path in paths}
 
     def new(
         self, records: Mapping[str, FileState], since_ns: int, is_left_out: Callable[[str], bool]

@@ -23,7 +23,7 @@ from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.lines.indented_blocks import Block, signature_end, statements_around
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import TOKENS_MAX, TOKENS_MIN
-from cortex.ask.reading.read_outlines import outline_document, outline_file, outline_folder
+from cortex.ask.reading.read_outlines import outline_document, outline_file, outline_folder, sections_of
 from cortex.ask.reading.read_places import LISTED_MAX, Resolved, Target, find_targets, make_definition_target
 from cortex.query.check import check_text
 from cortex.ranking.units import WEIGHTS
@@ -31,6 +31,7 @@ from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES, first_fitting
 from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.terms.languages import language_of
 from cortex.terms.paths import question_words
 from ipc.messages import Filters, GraphSearch, Place, UnitHits, UnitsAt, UnitSearch
 
@@ -55,8 +56,6 @@ BLOCKS_SHARE = 0.35
 BLOCKS_MAX, ALL_BLOCKS, OUTLINES = 6, 1_000, (60, 24, 8, 3)
 #: lines of a file without definitions that are read for its outline
 DOCUMENT_LINES_MAX = 5_000
-#: bytes of the outline, with the sections that are compared with a question
-SECTIONS_BYTES = 200_000
 #: called definitions that are listed; their share of the answer; calls of one definition
 CALLS_MAX, CALLS_SHARE, CALLEES_MAX = 12, 0.12, 60
 #: definitions of an outlined file that the query wants, and the share of the best one's score that
@@ -320,13 +319,14 @@ def _entry_of(
     target: Target, item: _Item | None, wanted: TermFinder | None, max_bytes: int
 ) -> tuple[Answer, int, str]:
     """Return (the entry of a target in `max_bytes`, its bytes, a place of it that is left out)."""
-    if item is None or (target.form == "file" and len(item.body.lines) > WHOLE_LINES):
+    if item is None or _is_long_document(item):
         if item is not None and wanted is not None:
             sections = _find_sections(item, wanted, max_bytes - item.header_bytes)
             if sections.pieces:
                 return item.entry | sections.entry(), sections.size + item.header_bytes, ""
-        name = f"{target.end} lines"
-        entry: Answer = {"file": target.file, "start": 0, "end": 0, "name": name}
+        entry: Answer = {"file": target.file, "start": 0, "end": 0, "name": f"{target.end} lines"}
+        if item is not None and target.form == "definition":
+            entry = item.entry
         room = max_bytes - len(target.file) - HEADER_BYTES
         rows = (
             outline_file(target.members, room)
@@ -345,6 +345,17 @@ def _entry_of(
     return entry | shown, pieces.size + item.header_bytes, cut
 
 
+def _is_long_document(item: _Item) -> bool:
+    """Whether a target is too long to be whole and has no definitions inside: a file of which an
+    outline suffices, or a section of data, whose keys do.
+    """
+    is_long = len(item.body.lines) > WHOLE_LINES
+    if item.target.form == "definition" and not item.body.focus:
+        is_data = language_of(item.target.file).kind == "data"
+        return is_data and (is_long or show_whole(item.body).size > WHOLE_BYTES)
+    return is_long and item.target.form == "file"
+
+
 def _find_sections(item: _Item, wanted: TermFinder, max_bytes: int) -> Pieces:
     """Return the sections of a file without definitions that hold most of the words in question,
     with an outline of the others; nothing where none holds any.
@@ -352,10 +363,8 @@ def _find_sections(item: _Item, wanted: TermFinder, max_bytes: int) -> Pieces:
     words = weigh_words(wanted, [wanted.terms_in(line) for line in item.body.lines.values()])
     if not words or item.span.stale:
         return Pieces()
-    rows = outline_document(item.body.lines, item.target.file, SECTIONS_BYTES)
-    blocks = [(row["start"], row["end"], 0) for row in rows]
-    bounds = Bounds(BLOCKS_MAX, OUTLINES[0], BLOCKS_SHARE)
-    return choose_pieces(replace(item.body, blocks=blocks), words, wanted, max_bytes, bounds)
+    body = replace(item.body, blocks=sections_of(item.body.lines, item.target.file))
+    return choose_pieces(body, words, wanted, max_bytes, Bounds(BLOCKS_MAX, OUTLINES[0], BLOCKS_SHARE))
 
 
 def _first_left_out(item: _Item, pieces: Pieces) -> str:

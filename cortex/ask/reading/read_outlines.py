@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.exploring.functions import Function
+from cortex.ask.lines.indented_blocks import Block
 from cortex.ask.query_context import Turn
 from cortex.terms.budget import first_fitting
 from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
@@ -35,6 +36,9 @@ SPARSE_LINES, INDENTS_MAX, INDENTED_MAX = 40, 4, 80
 #: a line that ends something, or begins nothing
 _CLOSING = re.compile(r"\s*(?:end\b|[\]})]|</|#|//|/?\*|<!--|<\?php\s*$|$)")
 
+#: bytes of an outline whose sections are compared with a question
+SECTIONS_BYTES = 200_000
+
 Row = dict[str, Any]
 
 
@@ -56,11 +60,16 @@ def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> lis
     """
     numbers = list(lines)
     starts = _find_starts(lines, path)
-    if len(starts) * SPARSE_LINES < len(numbers):
+    if len(starts) * SPARSE_LINES < len(numbers) or len(starts) == 1:
         starts = _indented(lines, max_bytes) or starts
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
     rows = [_row(start, end, text) for (start, text), end in zip(starts, ends, strict=True)]
     return first_fitting(rows, _size, max_bytes)
+
+
+def sections_of(lines: Mapping[int, str], path: str) -> list[Block]:
+    """Return the sections of a document or of data as blocks, of any number."""
+    return [(row["start"], row["end"], 0) for row in outline_document(lines, path, SECTIONS_BYTES)]
 
 
 async def outline_folder(turn: Turn, path: str, max_bytes: int) -> tuple[list[Row], str]:

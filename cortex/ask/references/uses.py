@@ -14,9 +14,11 @@ from typing import Any, Literal
 
 import orjson
 
+from cortex.ask.exploring.misspelled import find_spellings, spell
 from cortex.ask.lines.code_words import names_in_code, only_code, word_pattern
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans, read_texts
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
+from cortex.ask.lines.local_names import find_local_lines
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.reading.meanings import (
@@ -28,6 +30,7 @@ from cortex.ask.reading.meanings import (
     short_name,
 )
 from cortex.ask.references.decorators import find_decorators, head_of
+from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
 from cortex.ask.references.use_sites import (
@@ -52,6 +55,7 @@ from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.text.spelling import read_symbol
+from cortex.terms.tokens import WORD
 from ipc.messages import GraphHits, GraphOperation, GraphSearch
 
 Direction = Literal["callers", "callees", "implementations", "types"]
@@ -146,8 +150,15 @@ async def find_uses(
             turn, names[0], named, direction, offset=offset, max_bytes=max_tokens * TOKEN_BYTES
         )
         reason = named.describe(name, meanings) if named else _explain_lines(names[0], meanings, suggestion)
+        if is_misread and not offset and (nested := await find_nested(turn, find_joined_names(names[0]))):
+            by_lines = (by_lines or {}) | {"sites": [*nested, *(by_lines["sites"] if by_lines else ())]}
         if by_lines is not None:
             return by_lines | {"notes": [], "suggestion": reason}
+        spelled = spell(symbol, await find_spellings(turn, symbol, WORD.findall(symbol)))
+        if spelled != symbol:
+            answer = await find_uses(turn, spelled, direction, depth, offset=offset, max_tokens=max_tokens)
+            note = f"There is no {symbol!r}: read as {spelled!r}."
+            return answer | {"notes": [note, *answer["notes"]]}
         suggestion = reason if named else suggestion
     meanings = [] if named else meanings
     answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
@@ -162,6 +173,9 @@ async def _list_lines(
     owner = named.owner if named else None
     if owner is None and (of_type := outer.rpartition(".")[2])[:1].isupper():
         owner = Owner(of_type)  # outside of the project
+        naming = await find_lines(turn, of_type)
+        if naming is not None and not naming.lines:  # no type at all
+            return None
     # lines of a type that may have the member elsewhere are among the others
     room = max_bytes if named and not named.line else 0
     usage, others = await find_mentions(turn, word if owner else name, owner, room)
@@ -235,6 +249,9 @@ async def _list_uses(
         selected = choose_overload(meaning, overloads)
         of_all = replace(meaning, id=overloads[0].id) if len(overloads) > 1 else meaning
         usage = await _find_uses_of(turn, of_all, direction, depth)
+        local_places = await _find_locals(turn, meaning, direction, usage.sites)
+        usage.sites = [site for site in usage.sites if site.place not in local_places]
+        places.update(local_places)
         is_routed &= usage.routed
         if direction == "callers" and not (usage.sites or usage.unresolved):
             nothing = GraphHits(target=meaning.id)
@@ -387,6 +404,24 @@ def _is_own(site: Site, row: Mapping[str, Any], meaning: Meaning, operation: Gra
         return False
     is_head = operation == "type_usages" and site.file == meaning.file and ":" not in row["node"]["id"]
     return is_head or site.name.startswith(f"{meaning.name}.")
+
+
+async def _find_locals(
+    turn: Turn, meaning: Meaning, direction: Direction, sites: Sequence[Site]
+) -> set[Place]:
+    """Return the lines inside of a definition that hold its name as a variable alone."""
+    is_called = direction == "callers" and meaning.kind not in (*WHOLE_KINDS, *TYPE_KINDS)
+    inside = range(meaning.start + 1, meaning.end + 1)
+    if not is_called or not any(site.file == meaning.file and site.line in inside for site in sites):
+        return set()
+    try:
+        (span,) = await read_spans(turn, [Span(meaning.file, meaning.start, meaning.end)])
+    except Unavailable:
+        return set()
+    if span.stale or span.start != meaning.start or not span.lines:
+        return set()
+    lines = dict(enumerate(span.lines, span.start))
+    return {(meaning.file, line) for line in find_local_lines(meaning.file, lines, _word_of(meaning))}
 
 
 def _modules_of(path: str) -> frozenset[str]:

@@ -189,6 +189,8 @@ class _LineClassifier:
 
     def classify(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
         text, (first, last) = self._text, word
+        if self._in_value(chunk, begin):
+            return "text"
         if self._is_comment(chunk, begin, start):
             return "comment"
         if self._defines(chunk, number, text[first:last]) or (
@@ -261,6 +263,21 @@ class _LineClassifier:
             self._text.count(mark, first, begin) % 2 != self._begins_in_docstring(chunk, mark)
             for mark in _DOCSTRING
         )
+
+    def _in_value(self, chunk: int, begin: int) -> bool:
+        """Whether a line begins inside of a string of several lines that is a value, not a
+        docstring: a message, a query.
+        """
+        text, first = self._text, self._starts[chunk]
+        if self._languages[chunk].name != "python":
+            return False
+        for mark in _DOCSTRING:
+            opened = text.rfind(mark, first, begin)
+            before = text[text.rfind("\n", 0, opened) + 1 : opened] if opened >= first else ""
+            is_value = before.strip(" \trRbBuUfF") and _BEFORE_STRING.search(before)
+            if is_value and text.count(mark, first, begin) % 2 != self._begins_in_docstring(chunk, mark):
+                return True
+        return False
 
     def _begins_in_docstring(self, chunk: int, mark: str) -> bool:
         """Whether a chunk of Python begins inside of a docstring: its first mark ends one."""
