@@ -1,0 +1,55 @@
+"""What an empty answer says: that nothing is noted, and what to try next."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cortex.memory.library.view import View
+from cortex.memory.text import question_words
+from cortex.terms import tokens
+
+#: arguments that filter notes
+FILTERS = (
+    "kind", "type", "obs_type", "tags", "tag", "concepts", "files", "as_of", "since", "until",
+    "dateStart", "dateEnd", "min_similarity", "min_confidence",
+)  # fmt: skip
+#: values of `type` that select no type of note
+SEARCHED = ("observations", "sessions", "prompts")
+#: words of a query that are named at most
+UNKNOWN_MAX = 5
+#: key of an answer's rows → the sentence, where no query was asked
+_SENTENCES = {
+    "candidates": "No sentence of a person waits. What a person says is noted by cortex_store.",
+    "patterns": "No patterns yet: upkeep finds them in similar notes of two sessions (run_consolidation).",
+    "groups": "No two notes say the same.",
+    "relations": "This note has no relations. cortex_relate connects two notes.",
+    "edges": "This note has no relations. cortex_relate connects two notes.",
+}
+
+
+def say_next(view: View, name: str, arguments: Mapping[str, Any]) -> str:
+    """A sentence for an answer without rows; `name`: the key of its rows."""
+    if sentence := _SENTENCES.get(name):
+        return sentence
+    filters = [
+        argument for argument in FILTERS if arguments.get(argument) not in (None, "", (), [], *SEARCHED)
+    ]
+    query = str(arguments.get("query") or "")
+    if query and not filters:
+        unknown = unknown_words(view, query)
+        words = f" No note has {', '.join(f'“{word}”' for word in unknown)}." if unknown else ""
+        return f"Nothing is noted about this.{words} Try other words, or the code."
+    about = " about this" if query else ""
+    if filters:
+        return f"Nothing is noted{about} with {' and '.join(filters)}: ask without."
+    return f"Nothing is noted{about}. cortex_store adds a note."
+
+
+def unknown_words(view: View, query: str) -> list[str]:
+    """The words of a query, as they are in it, that no note has, each once."""
+    known = view.memory.words.document_count
+    words = [word for word in tokens.words(query) if len(word) > 2]
+    unknown = [word for word in words if not any(map(known, question_words(word)))]
+    asked = set(question_words(query))
+    return list(dict.fromkeys(word for word in unknown if asked.intersection(question_words(word))))[
+        :UNKNOWN_MAX
+    ]
