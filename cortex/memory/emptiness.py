@@ -26,13 +26,11 @@ _SENTENCES = {
 }
 
 
-def say_next(view: View, name: str, arguments: Mapping[str, Any]) -> str:
-    """A sentence for an answer without rows; `name`: the key of its rows."""
-    if sentence := _SENTENCES.get(name):
+def say_next(view: View, rows: str, arguments: Mapping[str, Any]) -> str:
+    """A sentence for an answer without rows; `rows`: their key."""
+    if sentence := _SENTENCES.get(rows):
         return sentence
-    filters = [
-        argument for argument in FILTERS if arguments.get(argument) not in (None, "", (), [], *SEARCHED)
-    ]
+    filters = [name for name in FILTERS if (value := arguments.get(name)) and value not in SEARCHED]
     query = str(arguments.get("query") or "")
     if query and not filters:
         unknown = unknown_words(view, query)
@@ -46,10 +44,7 @@ def say_next(view: View, name: str, arguments: Mapping[str, Any]) -> str:
 
 def unknown_words(view: View, query: str) -> list[str]:
     """The words of a query, as they are in it, that no note has, each once."""
-    known = view.memory.words.document_count
-    words = [word for word in tokens.words(query) if len(word) > 2]
-    unknown = [word for word in words if not any(map(known, question_words(word)))]
-    asked = set(question_words(query))
-    return list(dict.fromkeys(word for word in unknown if asked.intersection(question_words(word))))[
-        :UNKNOWN_MAX
-    ]
+    count, asked = view.memory.words.document_count, set(question_words(query))
+    stems = {word: asked.intersection(question_words(word)) for word in tokens.words(query)}
+    unknown = [word for word, parts in stems.items() if parts and not any(map(count, parts))]
+    return unknown[:UNKNOWN_MAX]

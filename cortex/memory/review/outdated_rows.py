@@ -14,7 +14,7 @@ from cortex.memory.times import format_moment, read_end
 #: keys of an answer's rows; newer notes that are compared with one note
 _LISTS, LATER = ("results", "items", "observations", "explanations", "nodes"), 5
 #: fields of a row that already name the newer note
-_NAMING = frozenset(("newer", "superseded_by"))
+_NAMING = ("newer", "superseded_by")
 
 
 def mark_outdated(view: View, answer: Mapping[str, Any], as_of: float | str = 0) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def mark_outdated(view: View, answer: Mapping[str, Any], as_of: float | str = 0)
     rows = [row for name in _LISTS for row in _mappings(answer.get(name))]
     rows += [answer] if "title" in answer else []
     named = {number for row in rows for number in row.get("may_disagree", ())}
-    numbers = {_number(row): row for row in rows if not _NAMING & row.keys()}
+    numbers = dict.fromkeys(_number(row) for row in rows if not any(map(row.get, _NAMING)))
     newer = newer_notes(view, [number for number in numbers if number and number not in named], as_of)
     if not newer:
         return dict(answer)
