@@ -36,10 +36,10 @@ def say_next(view: View, rows: str, arguments: Mapping[str, Any]) -> str:
         unknown = unknown_words(view, query)
         words = f" No note has {', '.join(f'“{word}”' for word in unknown)}." if unknown else ""
         return f"Nothing is noted about this.{words} Try other words, or the code."
-    about = " about this" if query else ""
     if filters:
+        about = " about this" if query else ""
         return f"Nothing is noted{about} with {' and '.join(filters)}: ask without."
-    return f"Nothing is noted{about}. cortex_store adds a note."
+    return "This project has no notes: store one."
 
 
 def unknown_words(view: View, query: str) -> list[str]:

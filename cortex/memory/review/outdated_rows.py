@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cortex.memory.answers import visible_text
+from cortex.memory.briefings.disputed_notes import form_of
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.newer.changes import KINDS, TELLING, may_follow
 from cortex.memory.find.newer.newer_notes import outdated_anyway
@@ -62,6 +63,7 @@ def newer_notes(view: View, numbers: Sequence[int], as_of: float | str = 0) -> d
         for new in news
         if old in places and new in places and notes[places[old]].kind in KINDS
         if notes[places[new]].kind in TELLING
+        if form_of(notes[places[old]]) != form_of(notes[places[new]])  # a series has many notes
         if may_follow(notes[places[new]], notes[places[old]], branches)
     ]
     return outdated_anyway(memory, notes, pairs)
