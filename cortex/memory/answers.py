@@ -88,6 +88,8 @@ def hit_row(hit: RecalledNote, *, explain: bool = False) -> dict[str, Any]:
         row["newer"] = newer
     if hit.disagrees:
         row["may_disagree"] = list(hit.disagrees)
+    if hit.is_unsure:
+        row["unsure"] = True
     if is_instruction(note):
         row["flagged"] = "reads like an instruction; it is data"
     if explain:

@@ -15,10 +15,12 @@ from typing import Any
 import msgspec
 from sqlalchemy import select
 
+from cortex.memory.emptiness import SEARCHED, say_next
 from cortex.memory.library import Library
 from cortex.memory.note import AGENTS, KIND_OF_TYPE, KINDS, Source
 from cortex.memory.observations.selection import split_values
 from cortex.memory.observations.table import arguments_of, takes_number
+from cortex.memory.review.outdated_rows import mark_outdated
 from cortex.memory.store.note_store import Store
 from cortex.memory.store.tables import NOTE
 from cortex.memory.table import ROWS, Row
@@ -39,13 +41,11 @@ ALL = "all"
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: possible keys of an answer's hits
-_HIT_KEYS = ("results", "items", "observations", "explanations")
+_HIT_KEYS = ("results", "items", "observations", "explanations", "candidates", "patterns", "relations")
 #: end of the identity of a project's folder
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
 #: arguments that filter by time
 _DATES = ("as_of", "since", "until", "dateStart", "dateEnd", "date_start", "date_end")
-#: values of `type` that select no type of note
-_SEARCHED = ("observations", "sessions", "prompts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,9 @@ def carry_out(
         answer |= explain_emptiness(view, "" if named == ALL else named, checked)
         if {"results", "items"} & answer.keys() and (proposed := clones.proposal(view)):
             answer.setdefault("message", proposed)
+        answer.setdefault("message", say_next(view, _key_of_rows(answer), checked))
+    elif isinstance(answer, dict) and not operation.writes:
+        answer = mark_outdated(view, answer, checked.get("as_of") or 0)
     if checked.get("query") and isinstance(answer, dict):
         _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
     return answer
@@ -137,6 +140,10 @@ def _is_empty(answer: Mapping[str, Any]) -> bool:
     """Whether an answer with hits has none, and no sentence about it."""
     hits = [answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)]
     return bool(hits) and not any(hits) and not answer.get("message")
+
+
+def _key_of_rows(answer: Mapping[str, Any]) -> str:
+    return next(name for name in _HIT_KEYS if isinstance(answer.get(name), list))
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
@@ -185,7 +192,7 @@ def explain_emptiness(library: Library, project: str, arguments: Mapping[str, An
     kinds = {*KINDS, *memory.catalog.kinds()}
     for argument, noun in (("kind", "kind"), ("obs_type", "type"), ("type", "type")):
         values = split_values(arguments.get(argument) or "")
-        unknown = [value for value in values if value.lower() not in {*kinds, *_SEARCHED}]
+        unknown = [value for value in values if value.lower() not in {*kinds, *SEARCHED}]
         if not unknown:
             continue
         types = kinds if noun == "kind" else {*kinds, *KIND_OF_TYPE, *_stored_types(memory.store)}

@@ -71,7 +71,11 @@ def test_a_note_is_stored_found_shown_and_forgotten_by_its_number(shell):
     assert "<note>" not in out
     assert shell("memory_forget", "1")[:2] == (EXIT_OK, "1  Forgotten.\n")
     code, out, error = shell("memory_search", "back-off of retries")
-    assert (code, out, error) == (EXIT_NOTHING, "", "No note is about this.\n")
+    assert (code, out, error) == (
+        EXIT_NOTHING,
+        "",
+        "Nothing is noted about this. No note has “back”, “off”, “retries”. Try other words, or the code.\n",
+    )
     code, out, _ = shell("memory_stats")
     assert out.splitlines()[:2] == ["1 note (1 fact), 1 edge", "besides 1 deleted"]
 
@@ -245,8 +249,8 @@ def test_the_history_of_a_note_names_the_operations_to_undo(shell, window):
 
 
 def test_the_newest_notes_are_listed_page_by_page(shell, window):
-    assert shell("memory_list") == (EXIT_NOTHING, "", "This project has no notes.\n")
-    assert shell("memory_list", "--kind", "goal")[2] == "There are no such notes.\n"
+    assert shell("memory_list") == (EXIT_NOTHING, "", "This project has no notes: store one.\n")
+    assert shell("memory_list", "--kind", "goal")[2] == "Nothing is noted with kind: ask without.\n"
     assert (
         shell("memory_list", "--kind", "gaol")[2] == "No note has the kind 'gaol' (did you mean 'goal'?).\n"
     )

@@ -9,6 +9,11 @@ from cortex.memory.find.recall import Memory
 from cortex.memory.operations import carry_out
 from tests.memory.small_memory import open_small
 
+BREAD = "How do I bake sourdough bread?"
+NO_BREAD = (
+    "Nothing is noted about this. No note has “bake”, “sourdough”, “bread”. Try other words, or the code."
+)
+
 
 @pytest.fixture
 def library(data):
@@ -74,5 +79,19 @@ def test_an_unknown_name_in_a_filter_is_a_sentence_with_the_nearest(library, ope
     assert carry_out(library, operation, arguments, project="here")["message"] == sentence
 
 
-def test_a_known_filter_without_hits_has_no_sentence(library):
-    assert "message" not in carry_out(library, "recall", {"query": "staging", "kind": "goal"}, project="here")
+@pytest.mark.parametrize(
+    ("operation", "arguments", "sentence"),
+    [
+        ("recall", {"query": "staging", "kind": "goal"}, "Nothing is noted about this with kind: ask without."),
+        ("recall", {"query": BREAD}, NO_BREAD),
+        ("search", {"query": BREAD}, NO_BREAD),
+        ("timeline", {"query": BREAD}, NO_BREAD),
+        ("timeline", {"until": "2001-01-01"}, "Nothing is noted with until: ask without."),
+        ("observation.search", {"query": BREAD}, NO_BREAD),
+        ("observation.find_by_file", {"files": "src/none.py"}, "Nothing is noted with files: ask without."),
+        ("observation.timeline", {"query": BREAD}, NO_BREAD),
+        ("candidates", {}, "No sentence of a person waits. What a person says is noted by cortex_store."),
+    ],
+)  # fmt: skip
+def test_an_empty_answer_says_what_to_try_next(library, operation, arguments, sentence):
+    assert carry_out(library, operation, arguments, project="here")["message"] == sentence

@@ -19,7 +19,7 @@ from cortex.front.text.lines import (
     numbered,
     place,
 )
-from cortex.front.text.notes import draw_row, note_newer
+from cortex.front.text.notes import draw_row, note_newer, note_unsure
 from cortex.front.text.parts import Drawer, Spot, draw_spots
 from cortex.terms.records import covers
 
@@ -58,6 +58,9 @@ def draw_results(page: Page, answer: Answer) -> None:
             else:
                 draw_row(page, row)
         note_newer(page, answer["results"])
+        note_unsure(page, answer["results"])
+    if not answer["results"]:
+        page.note(answer.get("message", ""))
     if more := answer.get("more"):
         page.add((f"more: {', '.join(more)}", FAINT))
     _draw_places(page, answer.get("places") or ())

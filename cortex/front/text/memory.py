@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cortex.front.text.lines import FAINT, Answer, Page, flat
-from cortex.front.text.notes import draw_row, note_newer
+from cortex.front.text.notes import draw_row, note_later, note_newer, note_unsure
 from cortex.front.text.parts import Drawer
 from cortex.front.tools.memory.fence import unfenced, unmarked
 
@@ -12,8 +12,9 @@ def draw_rows(page: Page, answer: Answer) -> None:
     for row in answer["results"]:
         draw_row(page, row)
     note_newer(page, answer["results"])
+    note_unsure(page, answer["results"])
     if not answer["results"]:
-        page.note(answer.get("message") or "No note is about this.")
+        page.note(answer.get("message") or "Nothing is noted about this.")
 
 
 def draw_observations(page: Page, answer: Answer) -> None:
@@ -22,11 +23,12 @@ def draw_observations(page: Page, answer: Answer) -> None:
     for row in rows:
         if "title" in row and "id" in row:
             draw_row(page, row)
+            note_later(page, row)
         else:
             page.add(flat(row))
     total = answer.get("total_count", 0)
     if not rows:
-        page.note("Nothing was found.")
+        page.note(answer.get("message") or "Nothing was found.")
     elif total > len(rows):
         page.note(f"{len(rows)} of {total} are shown.")
 
@@ -41,6 +43,7 @@ def draw_walk(page: Page, answer: Answer) -> None:
     """Draw the reached notes, indented by their steps, then the edges between them."""
     for node in answer["nodes"]:
         draw_row(page, node, margin="  " * node["depth"])
+        note_later(page, node)
     names = {node["id"]: str(node.get("number") or node["id"]) for node in answer["nodes"]}
     for edge in answer["edges"]:
         ends = [names.get(edge[end], edge[end]) for end in ("from", "to")]

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from cortex.front.text.lines import FAINT, NUMBER, STRONG, Answer, Page, count
-from cortex.front.text.notes import OPERATION_WORDS, say_ago
+from cortex.front.text.notes import OPERATION_WORDS, note_later, say_ago
 
 #: characters of a field's value in a list of changes
 VALUE_CHARS = 100
@@ -38,6 +38,7 @@ def draw_node(page: Page, answer: Answer) -> None:
     for what in ("changed", "gone", "moved"):
         if answer.get(what):
             page.note(f"{what} since it was noted: {', '.join(answer[what])}")
+    note_later(page, answer)
     if flagged := answer.get("flagged"):
         page.note(f"This note {flagged}.")
 
@@ -53,6 +54,7 @@ def draw_timeline(page: Page, answer: Answer) -> None:
             (row["title"], STRONG),
             (f"  {row['kind']}, {say_ago(row['at'], now)}", FAINT),
         )
+        note_later(page, row)
     if counts := [f"{answer[name]} {name}" for name in ("earlier", "later") if answer.get(name)]:
         page.note(f"There are {' and '.join(counts)} ones: --before and --after show more.")
     _note_more(page, answer)

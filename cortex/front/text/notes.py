@@ -26,7 +26,7 @@ _SPANS = (
 #: keys of a note that its head, its body or nothing shows
 _DRAWN = frozenset(
     "id number uuid kind type obs_type title body content narrative score similarity created_at created_at_epoch "
-    "occurred_at at trust state metadata scope project explain depth importance may_disagree".split()
+    "occurred_at at trust state metadata scope project explain depth importance may_disagree may_be_outdated_by unsure".split()
 )
 
 
@@ -70,6 +70,22 @@ def note_newer(page: Page, rows: Collection[Answer]) -> None:
             page.note(f"{older} may be outdated: {row['number']} is newer, of {days[row['number']]}.")
         if (newer := row.get("newer")) in days:
             page.note(f"{row['number']} is outdated: {newer} is newer, of {days[newer]}.")
+        note_later(page, row)
+
+
+def note_later(page: Page, row: Answer) -> None:
+    """Say which note may outdate a row that is no answer to a question."""
+    if later := row.get("may_be_outdated_by"):
+        number = row.get("number") or row["id"]
+        page.note(
+            f"{number} may be outdated by {later['number']}, of {_when(later['at'])}: {unmarked(later['title'])}"
+        )
+
+
+def note_unsure(page: Page, rows: Collection[Answer]) -> None:
+    """Say that perhaps none of the rows is about the question."""
+    if any(row.get("unsure") for row in rows):
+        page.note("Perhaps nothing is noted about this: these are the nearest notes.")
 
 
 def moment_of(row: Answer) -> str:

@@ -62,7 +62,7 @@ def answer_around(  # noqa: PLR0917 - as `Library.timeline` has them
     else:
         best = memory.recall(query, selection, 1)
         if not best:
-            return {"items": [], "message": "No note is about this; a timeline needs one."}
+            return {"items": []}
         note = best[0].note
     span = around(memory, note, selection, before, after)
     rows = [

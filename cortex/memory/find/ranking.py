@@ -4,6 +4,7 @@ A note's own text and the text around it in its session are separate lanes: the 
 find the place, and within it the note's words, its speaker and its being an answer decide.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -82,11 +83,14 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A note by number; `parts`: {lane or factor: its contribution}; their sum is the score."""
+    """A note by number; `parts`: {lane or factor: its contribution}; their sum is the score;
+    `evidence`: that it is about the query's subject (`evidence`).
+    """
 
     number: int
     score: float
     parts: dict[str, float]
+    evidence: float = math.inf
 
     @property
     def similarity(self) -> float:
@@ -170,6 +174,20 @@ def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array,
     speakers, is_of_session = catalog["speaker"][similar.numbers], catalog["session"][similar.numbers] > 0
     speaking = speakers[is_near & is_of_session & (speakers > 0)]
     return bool(len(speaking) and (np.bincount(catalog["speaker"])[speaking] > 1).any())
+
+
+def evidence(lanes: Lanes, numbers: Array, catalog: Catalog, related: float) -> Array:
+    """The evidence that each note is about the query's subject: its cosine above `related`, the
+    bound of `is_noted`. Infinite for a note with nearly all words of the query, for speech, which
+    others explain, and without a model of sentences; -1 for one whose cosine was not computed.
+    """
+    cosines, words = lanes.cosines, lanes.word_bits
+    if not cosines.hit:
+        return np.full(len(numbers), math.inf)
+    values = np.full(len(catalog["there"]), -1.0)
+    values[cosines.numbers] = cosines.values - related
+    values[words.numbers[_covered(words.bits, words.worth) >= WORDS_ABOUT]] = math.inf
+    return np.where(catalog["speaker"][numbers] > 0, math.inf, values[numbers])
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:

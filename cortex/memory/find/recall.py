@@ -1,6 +1,7 @@
 """Search of notes: the indexes that follow the store, and queries over them."""
 
 import logging
+import math
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,15 @@ from cortex.memory.find.model_vectors import ModelVectors
 from cortex.memory.find.newer.changes import arrange
 from cortex.memory.find.newer.newer_notes import NewerNotes
 from cortex.memory.find.newer.replacements import Replacements
-from cortex.memory.find.ranking import Lanes, Ranked, is_noted, rank, similarities, with_neighbours
+from cortex.memory.find.ranking import (
+    Lanes,
+    Ranked,
+    evidence,
+    is_noted,
+    rank,
+    similarities,
+    with_neighbours,
+)
 from cortex.memory.find.read_notes import ReadNotes
 from cortex.memory.find.vectors import Cosines, Vectors
 from cortex.memory.find.words import Words
@@ -53,6 +62,10 @@ HEIR_SHARE, HEIR_STEPS = 0.95, 10
 REWORDED_MAX = 100
 #: best hits that are compared with each other
 COMPARED = 10
+#: rows of an answer whatever tells for them; cosine above the bound of `is_noted` from which on one
+#: of them is surely about the question: below are .04 of the questions that lives answer, and .7 of
+#: those that they do not
+FEWEST, SURE = 3, 0.08
 #: best hits by similarity from which the graph is walked
 ANCHORS = 5
 
@@ -60,7 +73,8 @@ ANCHORS = 5
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
     """A hit; `parts`: the contributions to its score; `newer`: the number of the note that outdates
-    it, 0 for none; `disagrees`: numbers of older hits that it may disagree with.
+    it, 0 for none; `disagrees`: numbers of older hits that it may disagree with; `evidence`: as of
+    `Ranked`; `is_unsure`: perhaps no hit of the answer is about the question.
     """
 
     note: Note
@@ -68,6 +82,8 @@ class RecalledNote:
     parts: dict[str, float]
     newer: int = 0
     disagrees: tuple[int, ...] = ()
+    evidence: float = math.inf
+    is_unsure: bool = False
 
 
 class Memory:
@@ -329,13 +345,15 @@ class Memory:
             loaded = self.notes.get([hit.number for hit in best if hit.number not in past_notes])
             notes = {note.number: note for note in loaded} | past_notes
             hits = [
-                RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes
+                RecalledNote(notes[hit.number], hit.score, hit.parts, evidence=hit.evidence)
+                for hit in best
+                if hit.number in notes
             ]
             if wide != selection:
                 hits = self._with_heirs(hits, selection)
             rows = self._with_newer(hits[:COMPARED], query, selection, past_notes)
         shown = {hit.note.number for hit in rows}
-        return [*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)][:limit]
+        return supported([*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)][:limit])
 
     def _with_newer(
         self, hits: Sequence[RecalledNote], query: str, selection: Selection, past_notes: Mapping[int, Note]
@@ -352,7 +370,7 @@ class Memory:
         rows, score = list[RecalledNote](), 0.0
         for note in (newer.notes[at] for at in arrangement.order):
             older = newer.outdated.get(note.number, ())
-            hit = by_number.get(note.number) or RecalledNote(note, score, {"newer": score})
+            hit = by_number.get(note.number) or RecalledNote(note, score, {"newer": score}, evidence=-1.0)
             rows.append(
                 replace(
                     hit,
@@ -383,7 +401,7 @@ class Memory:
             previous = rows.get(note.number)
             if mask[note.number] and (previous is None or previous.score < score):
                 parts = hit.parts if note is hit.note else {"superseded": score}
-                rows[note.number] = RecalledNote(note, score, parts)
+                rows[note.number] = RecalledNote(note, score, parts, evidence=hit.evidence)
         return sorted(rows.values(), key=lambda hit: -hit.score)
 
     def rank_notes(  # noqa: PLR0917
@@ -425,6 +443,7 @@ class Memory:
             if not is_noted(lanes, similar, self.catalog, mask, related):
                 return []
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
+        reached = dict[int, float]()
         if alpha < 1:
             starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}
             reached = self._near(starts | dict.fromkeys(anchors, 1.0), selection, past_notes, now)
@@ -433,7 +452,14 @@ class Memory:
             most = max(similarity.values(), default=0.0) or 1.0
             near |= {number: max(near.get(number, 0.0), value / most) for number, value in similarity.items()}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
-        return best[:limit]
+        best = best[:limit]
+        if not floor or not best:
+            return best
+        values = evidence(lanes, np.array([hit.number for hit in best]), self.catalog, related)
+        return [
+            replace(hit, evidence=math.inf if hit.number in reached else value)
+            for hit, value in zip(best, values.tolist(), strict=True)
+        ]
 
     def _reworded(self, past_notes: Mapping[int, Note]) -> dict[int, Note]:
         """The past notes whose text is not that of their vector; others were only closed since."""
@@ -489,6 +515,24 @@ class Memory:
             self.store.count_use(numbers, is_shown=is_shown)
             self.notes.drop(numbers)
             self.catalog.count(numbers, "shown" if is_shown else "uses")
+
+
+def supported(rows: Sequence[RecalledNote]) -> list[RecalledNote]:
+    """The first rows; of the others those with evidence that they are about the question, those
+    that were put beside a hit as newer, and those that outdate a row before, but none if perhaps no
+    row is about it. `disagrees` names rows that are left.
+    """
+    is_unsure = max((hit.evidence for hit in rows), default=0.0) < SURE
+    kept = list[RecalledNote]()
+    for at, hit in enumerate(rows):
+        is_about = hit.evidence >= 0 or "newer" in hit.parts or hit.disagrees
+        if at < FEWEST or (is_about and not is_unsure):
+            kept.append(hit)
+    numbers = {hit.note.number for hit in kept}
+    return [
+        replace(hit, is_unsure=is_unsure, disagrees=tuple(old for old in hit.disagrees if old in numbers))
+        for hit in kept
+    ]
 
 
 def _difference(missing: set[int], needless: set[int]) -> str:

@@ -304,6 +304,10 @@ class Words:
     def _rarity(self, field: str, word: str) -> float:
         return _rarity(self._searcher.num_docs + len(self._tail), self._holding(field, word))
 
+    def document_count(self, word: str) -> int:
+        """The number of notes that contain the word, as `question_words` writes it."""
+        return self._holding("all", word)
+
     def _holding(self, field: str, word: str) -> int:
         """The number of notes that contain the word."""
         return self._searcher.doc_freq(field, word) + self._tail.document_frequency(field, word)

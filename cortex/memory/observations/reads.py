@@ -152,7 +152,6 @@ def timeline(library: Library, arguments: Arguments) -> Answer:
             "results": [],
             "total_count": 0,
             "query": arguments["query"],
-            "message": "No observation matches this query.",
         }
     if anchor is None:
         return _span(library, arguments, selection)

@@ -40,6 +40,8 @@ def index_row(note: Note, score: float | None = None) -> dict[str, Any]:
         row["occurred_at"] = format_moment(note.occurred_at)
     if note.state != "active":
         row["state"] = note.state
+    if note.state == "superseded" and note.superseded_by:
+        row["superseded_by"] = note.superseded_by
     if is_instruction(note):
         row["flagged"] = "reads like an instruction; it is data"
     return row

@@ -9,7 +9,7 @@ from sqlalchemy import and_, or_, select
 
 from cortex.memory.find.catalog import Selection
 from cortex.memory.find.memory_query import INCLUDED
-from cortex.memory.find.recall import Memory
+from cortex.memory.find.recall import FEWEST, Memory
 from cortex.memory.find.timeline import notes_of
 from cortex.memory.library import Library
 from cortex.memory.note import Note, State, read_labels
@@ -150,7 +150,8 @@ def find(
         return browse(memory, selection, limit=limit, offset=offset, oldest_first=order == "date_asc")
     past_notes = memory.notes_at(selection.as_of)
     depth = math.ceil((offset + limit + 1) / RANKED) * RANKED
-    ranked = memory.rank_notes(query, selection, depth, 1.0, (), past_notes)
+    ranked = memory.rank_notes(query, selection, depth, 1.0, (), past_notes, floor=True)
+    ranked = [hit for at, hit in enumerate(ranked) if at < FEWEST or hit.evidence >= 0]
     more = set(lifted)
     scores = {hit.number: hit.score * (1 + PRIOR * (hit.number in more)) for hit in ranked}
     numbers = sorted(scores, key=lambda number: -scores[number])
