@@ -463,7 +463,7 @@ async def _drop_moved(turn: Turn, meaning: Meaning, direction: Direction, sites:
 
 def _show_line(site: Site, span: CurrentSpan) -> Site:
     """Return a site at the line of a span that names it, behind annotations; else at the first."""
-    word = word_pattern(site.name.rpartition(".")[2])
+    word = word_pattern(site.name.rpartition(".")[2], site.file)
     code = only_code(site.file, span.text).split("\n") if len(span.lines) > 1 else []
     naming = [at for at, line in enumerate(code) if word.search(line)]
     plain = (at for at in naming if not code[at].lstrip().startswith(_ANNOTATIONS))
