@@ -79,10 +79,19 @@ def test_a_language_without_receivers_may_name_a_member_alone():
 
 
 def test_a_dollar_is_a_letter_where_names_may_have_one():
-    for path in ("a.ts", "a.js", "a.vue", "a.php", "a.java"):
+    for path in ("a.ts", "a.js", "a.php", "a.java"):
         assert not list(words_in_code(path, "$size(1)\nsize$ = 2\n", "size")), path
+    styles = "{{ $emit(1) }}\n<style lang='scss'>\na { top: $size; }\n</style>\n"
+    assert [line for line, *_ in words_in_code("a.vue", styles, "size")] == [3]
+    assert not list(words_in_code("a.vue", styles, "emit"))
     runes = "let state = 1\nlet other = $state(0)\n"
     assert [line for line, *_ in words_in_code("a.svelte", runes, "state")] == [1]
+
+
+def test_a_closing_tag_is_no_use_of_its_own():
+    text = "<Card\n  a>\n  b\n</Card>\n<Card/></Card>\n"
+    for path in ("a.vue", "a.svelte", "a.tsx"):
+        assert [line for line, *_ in words_in_code(path, text, "Card")] == [1, 5], path
 
 
 def test_a_name_with_hyphens_is_no_part_of_a_longer_one():

@@ -12,6 +12,12 @@ def test_a_name_of_several_parts_counts_as_a_key_or_a_value():
         assert (others["total"], others["texts"]) == (1, 1), name[:30]
 
 
+def test_a_closing_tag_is_not_listed():
+    lines = {("a.vue", 1): TextLine("", "<Card>"), ("a.vue", 9): TextLine("", "</Card>")}
+    others = list_others("Card", WordLines(lines, truncated=False), {("a.vue", 1)}, (), 1_000)
+    assert (others["total"], others["texts"]) == (0, 0)
+
+
 def test_a_path_to_a_function_counts_behind_a_key_of_the_same_name():
     lines = {("a.yml", 1): TextLine("", "run: app:run"), ("a.yml", 2): TextLine("", "run: fast")}
     others = list_others("run", WordLines(lines, truncated=False), (), (), 1_000)

@@ -99,9 +99,15 @@ _PART_HEADS = {
 }
 #: languages with `$` in names; in others it marks a variable: `$size` of a shell, of SCSS, of a
 #: store of Svelte
-_DOLLAR_IN_NAMES = frozenset(("javascript", "typescript", "tsx", "vue", "html", "java", "php"))
-#: names behind `$` in Svelte that are no stores
-_RUNES = frozenset(("state", "derived", "effect", "props", "bindable", "inspect", "host"))
+_DOLLAR_IN_NAMES = frozenset(("javascript", "typescript", "tsx", "html", "java", "php"))
+#: language → names that it has behind `$` itself: runes are no stores
+_DOLLAR_NAMES = {
+    "svelte": frozenset("state derived effect props bindable inspect host".split()),
+    "vue": frozenset(
+        "t tc te d n i18n data props el options parent root slots refs attrs watch emit forceUpdate nextTick set delete "
+        "on once off mount store route router style event".split()
+    ),
+}
 #: languages whose methods name a field of their type alone
 _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
 #: characters before the name of an argument in which its type is sought
@@ -268,16 +274,17 @@ def _has_prose(code: str) -> bool:
 
 def word_pattern(word: str, path: str) -> re.Pattern[str]:
     """Return the pattern of a whole word, as letters, digits and `_` make it, `$` in languages with
-    `$` in names, and hyphens if the word has one: `is-loading` is no part of `is-loading-small`.
+    `$` in names, and hyphens if the word has one: `is-loading` is no part of `is-loading-small`. A
+    closing tag is no use of its own.
     """
     language = language_of(path).name
-    has_dollar = language in _DOLLAR_IN_NAMES or (language == "svelte" and word in _RUNES)
+    has_dollar = language in _DOLLAR_IN_NAMES or word in _DOLLAR_NAMES.get(language, ())
     return _word_pattern(word, ("$" if has_dollar else "") + ("-" if "-" in word else ""))
 
 
 @functools.lru_cache(64)
 def _word_pattern(word: str, letters: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w{letters}]){re.escape(word)}(?![\w{letters}])")
+    return re.compile(rf"(?<![\w{letters}])(?<!</){re.escape(word)}(?![\w{letters}])")
 
 
 def _is_accessed(code: str, at: int) -> bool:

@@ -28,6 +28,7 @@ from cortex.ask.reading.meanings import (
     short_name,
 )
 from cortex.ask.references.decorators import find_decorators, head_of
+from cortex.ask.references.file_mentions import as_components, files_meant, list_file_uses
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
 from cortex.ask.references.use_sites import (
@@ -127,10 +128,14 @@ async def find_uses(
     symbol is unknown. Raises NotReady, BadRequest.
     """
     meanings, suggestion = await find_meanings(turn, symbol)
+    meanings = await as_components(turn, meanings)
     if direction == "callers" and all(m.is_guess or m.kind in WHOLE_KINDS for m in meanings):
         by_name = await list_view_uses(turn, symbol, offset, max_tokens * TOKEN_BYTES)
         if by_name is not None:
             return by_name | {"notes": [], "suggestion": ""}
+        files = files_meant(turn, symbol)
+        if files and not await _have_uses(turn, meanings):
+            return await list_file_uses(turn, files, offset, max_tokens * TOKEN_BYTES)
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
     is_path = looks_like_path(symbol)
@@ -150,8 +155,21 @@ async def find_uses(
             return by_lines | {"notes": [], "suggestion": reason}
         suggestion = reason if named else suggestion
     meanings = [] if named else meanings
-    answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
+    # a name that is read as a file may also be one of something else: an icon, a component
+    word = names[0] if is_named and all(meaning.kind in WHOLE_KINDS for meaning in meanings) else ""
+    answer = await find_uses_of(
+        turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens, word=word
+    )
     return answer | {"suggestion": suggestion}
+
+
+async def _have_uses(turn: Turn, files: Sequence[Meaning]) -> bool:
+    """Whether the graph has uses of one of the files."""
+    for meaning in files:
+        rows, _ = await _rows(turn, "dependents", meaning.id, 1, Uses())
+        if rows:
+            return True
+    return False
 
 
 async def _list_lines(
@@ -196,11 +214,12 @@ async def find_uses_of(
     *,
     offset: int = 0,
     max_tokens: int = TOKENS,
+    word: str = "",
 ) -> dict[str, Any]:
     """Return the uses of each of the meanings as `sites`, the other lines with their name as
-    `elsewhere`, and `notes`. Raises NotReady.
+    `elsewhere`, and `notes`. `word`: the name of files, as it is written. Raises NotReady.
     """
-    words = {_word_of(meaning) for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    words = {_word_of(meaning) for meaning in meanings if meaning.kind not in WHOLE_KINDS} or {word}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     if _CALLED_BY_LANGUAGE.fullmatch(word):
         word = ""
