@@ -33,6 +33,10 @@ TEXTS = {
     "a.go": ("a.size\nb := `size\nsize`\nc := '\"' + size\n", [1, 4]),
     "a.rb": ('a.size # size\nb = "size #{a.size}"\n=begin\nsize\n=end\n@size\n', [1, 2, 6]),
     "a.sh": ('x=${#size} # size\necho "size"\n', [1]),
+    "b.sh": ('[ "$size" ] # $size\nx=$($size -a \'$size\')\necho "\\$size"\ny="$($size b)"\n', [1, 2, 4]),
+    "a.scss": ("$size: 3px;\n.a { top: $size; }\n// $size\n.a-size-b { left: $sizes; }\n", [1, 2, 4]),
+    "a.svelte": ("$size = 1;\n{#if $size}<!-- $size -->{/if}\n{$sizes}\n", [1, 2]),
+    "a.kt": ('val a = "cost $size"\nval b = "size"\n', [1]),
     "a.pl": ("# size\n$a->{b} = size($c);\n", [2]),
     "a.clj": ("; size\n(size a)\n", [2]),
     "a.lua": ("a.size -- size\n--[[ size\nsize ]]\n", [1]),
@@ -72,6 +76,29 @@ def test_a_language_without_receivers_may_name_a_member_alone():
     text = "class Big extends Load {\n  int twice() { return 2 * size; }\n}\n"
     assert list(words_in_code("Big.java", text, "size", owner)) == [(2, False, False)]
     assert not list(words_in_code("Big.java", text.replace("Load", "Other"), "size", owner))
+
+
+def test_a_dollar_is_a_letter_where_names_may_have_one():
+    for path in ("a.ts", "a.js", "a.php", "a.java"):
+        assert not list(words_in_code(path, "$size(1)\nsize$ = 2\n", "size")), path
+    styles = "{{ $emit(1) }}\n<style lang='scss'>\na { top: $size; }\n</style>\n"
+    assert [line for line, *_ in words_in_code("a.vue", styles, "size")] == [3]
+    assert not list(words_in_code("a.vue", styles, "emit"))
+    runes = "let state = 1\nlet other = $state(0)\n"
+    assert [line for line, *_ in words_in_code("a.svelte", runes, "state")] == [1]
+
+
+def test_a_closing_tag_is_no_use_of_its_own():
+    text = "<Card\n  a>\n  b\n</Card>\n<Card/></Card>\n"
+    for path in ("a.vue", "a.svelte", "a.tsx"):
+        assert [line for line, *_ in words_in_code(path, text, "Card")] == [1, 5], path
+
+
+def test_a_name_with_hyphens_is_no_part_of_a_longer_one():
+    text = ".is-loading {}\n.is-loading-small {}\n.x-is-loading {}\n.a.is-loading::after {}\n"
+    assert [line for line, *_ in words_in_code("a.scss", text, "is-loading")] == [1, 4]
+    text = "a { color: var(--primary); }\nb { color: var(--primary-light); }\n"
+    assert [line for line, *_ in words_in_code("a.css", text, "--primary")] == [1]
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ def test_a_template_calls_its_components_also_by_names_with_hyphens():
 def test_a_template_calls_a_component_that_it_does_not_import_by_its_only_name():
     texts = {
         "parts/base-card.vue": "<template><p/></template>",
+        "parts/base-card.story.vue": "<template><BaseCard/></template>",
         "parts/Box.vue": "<template><p/></template>",
         "old/Box.vue": "<template><p/></template>",
         "page.vue": "<template>\n<base-card/>\n<BaseCard/>\n<Box/>\n<RouterView/>\n</template>\n",
@@ -247,6 +248,17 @@ def test_a_template_calls_a_component_that_it_does_not_import_by_its_only_name()
     assert "parts/Box.vue:Box" in {edge.target for edge in edges_of(project, Evaluator(project), "page.vue")}
 
 
+def test_a_component_in_a_file_of_one_small_word_is_called():
+    project = project_of(
+        {
+            "parts/toolbar.svelte": "<header>one</header>",
+            "page.svelte": "<script>\nimport Toolbar from './parts/toolbar.svelte'\n</script>\n<Toolbar/>\n",
+        }
+    )
+    calls = [edge for edge in edges_of(project, Evaluator(project), "page.svelte") if edge.type == "calls"]
+    assert [(edge.target, edge.location.line) for edge in calls] == [("parts/toolbar.svelte:Toolbar", 4)]
+
+
 def test_a_name_of_the_script_stays_with_the_script():
     project = project_of({"Card.vue": "<script>\nexport class Card {}\n</script>\n"})
     assert project.ids("Card.vue") == ["Card.vue:Card"]
@@ -258,7 +270,12 @@ def test_a_name_of_the_script_stays_with_the_script():
     [
         ("a/Card.vue", "Card"),
         ("a/my-card.vue", "MyCard"),
-        ("a/Card.test.vue", "Card"),
+        ("a/card.svelte", "Card"),
+        ("a/pages/card.vue", ""),
+        ("a/card.mdx", ""),
+        ("a/Card.client.vue", "Card"),
+        ("a/Card.test.vue", ""),
+        ("a/Card.story.vue", ""),
         ("a/index.vue", ""),
         ("a/+page.svelte", ""),
         ("a/[slug].astro", ""),

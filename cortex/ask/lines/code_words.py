@@ -70,7 +70,9 @@ _MARKS: dict[str, tuple[str, ...]] = {
 _OTHERS = {"//": _C, "#": _HASHED, "--": _DASHED, ";": (r";[^\n]*", _DOUBLE), "%": (r"%[^\n]*", _DOUBLE)}
 #: language → code inside of its strings
 _INSIDE: dict[str, str] = {
-    **dict.fromkeys(("javascript", "typescript", "tsx", "scala", "kotlin"), r"(?<=[$])\{[^{}]*\}"),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), r"(?<=[$])\{[^{}]*\}"),
+    **dict.fromkeys(("scala", "kotlin"), r"(?<=[$])(?:[^\W\d]\w*|\{[^{}]*\})"),
+    "shell": r"(?<!\\)[$](?:\w+|\{[^{}]*\}|\([^()]*\))",
     "php": r"\{[^{}]*\}",
     "python": r"(?<!\{)\{(?!\{)[^{}]*\}",
     "csharp": r"(?<!\{)\{(?!\{)[^{}]*\}",
@@ -83,7 +85,7 @@ _HOLDS: dict[str, str] = {
     **dict.fromkeys(("javascript", "typescript", "tsx"), r"`\Z"),
     "python": r"(?<!\w)(?:[fFtT][rR]?|[rR][fFtT])[\"']\Z",
     "csharp": r"[$](?:@|\")\Z|[$]@\"\Z|@\Z",
-    **dict.fromkeys(("kotlin", "scala", "php", "ruby", "elixir", "swift"), r'"\Z'),
+    **dict.fromkeys(("kotlin", "scala", "shell", "php", "ruby", "elixir", "swift"), r'"\Z'),
 }
 #: language → the heads of other parts of a type
 _PART_HEADS = {
@@ -94,6 +96,17 @@ _PART_HEADS = {
     "csharp": "partial[ ]+(?:class|struct|interface|record)",
     "typescript": "interface",
     "tsx": "interface",
+}
+#: languages with `$` in names; in others it marks a variable: `$size` of a shell, of SCSS, of a
+#: store of Svelte
+_DOLLAR_IN_NAMES = frozenset(("javascript", "typescript", "tsx", "html", "java", "php"))
+#: language → names that it has behind `$` itself: runes are no stores
+_DOLLAR_NAMES = {
+    "svelte": frozenset("state derived effect props bindable inspect host".split()),
+    "vue": frozenset(
+        "t tc te d n i18n data props el options parent root slots refs attrs watch emit forceUpdate nextTick set delete "
+        "on once off mount store route router style event".split()
+    ),
 }
 #: languages whose methods name a field of their type alone
 _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
@@ -163,7 +176,7 @@ def words_in_code(
     receivers = Receivers(path, code, owner) if owner else None
     lines: dict[int, WordLine] = {}
     number, counted = 1, 0
-    for match in word_pattern(word).finditer(code):
+    for match in word_pattern(word, path).finditer(code):
         number += code.count("\n", counted, match.start())
         counted = match.start()
         accessed = _is_accessed(code, match.start())
@@ -203,7 +216,7 @@ def find_declaration(path: str, text: str, word: str, owner: Owner) -> int:
         # a variable of a method is written like a member
         declared = written.search(part) if at == 0 or not has_brackets else None
         if declared is None and has_brackets:
-            directly = _find_directly(part, word)
+            directly = _find_directly(part, word_pattern(word, path))
             declared = next((match for match in directly if not _is_accessed(part, match.start())), None)
         if declared:
             return first + part.count("\n", 0, declared.end()) + 1
@@ -226,10 +239,10 @@ def _find_parts(language: str, code: str, owner: Owner) -> Iterator[tuple[int, i
             yield first, code.count("\n", 0, end.start()) if end else code.count("\n") + 1
 
 
-def _find_directly(code: str, word: str) -> Iterator[re.Match[str]]:
+def _find_directly(code: str, word: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """Yield the whole words inside of one open bracket."""
     depth = counted = 0
-    for match in word_pattern(word).finditer(code):
+    for match in word.finditer(code):
         for letter in _BRACKET.findall(code, counted, match.start()):
             depth += 1 if letter in "({[" else -1
         counted = match.start()
@@ -242,7 +255,7 @@ def names_in_code(path: str, line: str, name: str, *, as_function: bool) -> bool
     not as the name of an argument or of a key.
     """
     code = only_code(path, line)
-    matches = list(word_pattern(name).finditer(code))
+    matches = list(word_pattern(name, path).finditer(code))
     if not as_function:
         return bool(matches)
     return any(_is_accessed(code, at.start()) or not _KEY.match(code, at.end()) for at in matches)
@@ -259,10 +272,19 @@ def _has_prose(code: str) -> bool:
     return any(_BETWEEN.isdisjoint(match.groups()) for match in _WORDS.finditer(code))
 
 
+def word_pattern(word: str, path: str) -> re.Pattern[str]:
+    """Return the pattern of a whole word, as letters, digits and `_` make it, `$` in languages with
+    `$` in names, and hyphens if the word has one: `is-loading` is no part of `is-loading-small`. A
+    closing tag is no use of its own.
+    """
+    language = language_of(path).name
+    has_dollar = language in _DOLLAR_IN_NAMES or word in _DOLLAR_NAMES.get(language, ())
+    return _word_pattern(word, ("$" if has_dollar else "") + ("-" if "-" in word else ""))
+
+
 @functools.lru_cache(64)
-def word_pattern(word: str) -> re.Pattern[str]:
-    """Return the pattern of a whole word, as letters, digits, `_` and `$` make it."""
-    return re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
+def _word_pattern(word: str, letters: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w{letters}])(?<!</){re.escape(word)}(?![\w{letters}])")
 
 
 def _is_accessed(code: str, at: int) -> bool:

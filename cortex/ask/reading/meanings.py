@@ -72,7 +72,10 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     if not 0 < len(candidates) <= most:
         return [], hits.suggestion
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
-    meanings = [read_meaning(answer, symbol) for answer in answers if answer is not None and answer.results]
+    pairs = zip(candidates, answers, strict=False)
+    read = [(name, read_meaning(answer, symbol)) for name, answer in pairs if answer and answer.results]
+    # the first file of a folder is not what the folder's name means
+    meanings = [m for name, m in read if m.id == name or not m.file.startswith(f"{name}/")]
     if hits.suggestion.startswith(UNKNOWN):  # its last part alone has meanings
         remark = f"{hits.suggestion.partition(';')[0]}; read by its last part."
         meanings = [replace(meaning, remark=remark) for meaning in meanings]

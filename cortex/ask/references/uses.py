@@ -30,6 +30,7 @@ from cortex.ask.reading.meanings import (
     short_name,
 )
 from cortex.ask.references.decorators import find_decorators, head_of
+from cortex.ask.references.file_mentions import as_components, files_meant, list_file_uses
 from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
@@ -131,10 +132,14 @@ async def find_uses(
     symbol is unknown. Raises NotReady, BadRequest.
     """
     meanings, suggestion = await find_meanings(turn, symbol)
+    meanings = await as_components(turn, meanings)
     if direction == "callers" and all(m.is_guess or m.kind in WHOLE_KINDS for m in meanings):
         by_name = await list_view_uses(turn, symbol, offset, max_tokens * TOKEN_BYTES)
         if by_name is not None:
             return by_name | {"notes": [], "suggestion": ""}
+        files = files_meant(turn, symbol)
+        if files and not await _have_uses(turn, meanings):
+            return await list_file_uses(turn, files, offset, max_tokens * TOKEN_BYTES)
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
     is_path = looks_like_path(symbol)
@@ -161,8 +166,21 @@ async def find_uses(
             return answer | {"notes": [note, *answer["notes"]]}
         suggestion = reason if named else suggestion
     meanings = [] if named else meanings
-    answer = await find_uses_of(turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens)
+    # a name that is read as a file may also be one of something else: an icon, a component
+    word = names[0] if is_named and all(meaning.kind in WHOLE_KINDS for meaning in meanings) else ""
+    answer = await find_uses_of(
+        turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens, word=word
+    )
     return answer | {"suggestion": suggestion}
+
+
+async def _have_uses(turn: Turn, files: Sequence[Meaning]) -> bool:
+    """Whether the graph has uses of one of the files."""
+    for meaning in files:
+        rows, _ = await _rows(turn, "dependents", meaning.id, 1, Uses())
+        if rows:
+            return True
+    return False
 
 
 async def _list_lines(
@@ -210,11 +228,12 @@ async def find_uses_of(
     *,
     offset: int = 0,
     max_tokens: int = TOKENS,
+    word: str = "",
 ) -> dict[str, Any]:
     """Return the uses of each of the meanings as `sites`, the other lines with their name as
-    `elsewhere`, and `notes`. Raises NotReady.
+    `elsewhere`, and `notes`. `word`: the name of files, as it is written. Raises NotReady.
     """
-    words = {_word_of(meaning) for meaning in meanings if meaning.kind not in WHOLE_KINDS}
+    words = {_word_of(meaning) for meaning in meanings if meaning.kind not in WHOLE_KINDS} or {word}
     word = words.pop() if len(words) == 1 and direction == "callers" and not offset else ""
     if _CALLED_BY_LANGUAGE.fullmatch(word):
         word = ""
@@ -516,7 +535,7 @@ async def _drop_moved(turn: Turn, meaning: Meaning, direction: Direction, sites:
 
 def _show_line(site: Site, span: CurrentSpan) -> Site:
     """Return a site at the line of a span that names it, behind annotations; else at the first."""
-    word = word_pattern(site.name.rpartition(".")[2])
+    word = word_pattern(site.name.rpartition(".")[2], site.file)
     code = only_code(site.file, span.text).split("\n") if len(span.lines) > 1 else []
     naming = [at for at, line in enumerate(code) if word.search(line)]
     plain = (at for at in naming if not code[at].lstrip().startswith(_ANNOTATIONS))

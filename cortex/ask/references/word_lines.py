@@ -31,7 +31,11 @@ OTHERS_SHARE, OTHERS_BYTES_MIN = 0.5, 200
 #: a string that is the name, or a path that ends with it: `"pkg.mod:name"`
 _QUOTED, _QUOTED_IN_PYTHON = r"[\"'`.:/#]{}[\"'`]", r"[\"'.:/#]{}[\"']"
 #: the same in a file of data, where a value may be a word without quotes
-_IN_DATA = r"(?:^|[-\"'`.:/#=\[{{(,@]) *{}(?= *(?:$|[\"'`.:/#=\]}}),]))"
+#: and a variable or an anchor has a mark
+_IN_DATA = r"(?:^|[-\"'`.:/#=\[{{(,@]) *{0}(?= *(?:$|[\"'`.:/#=\]}}),]))|(?<!\\)[$&*]{0}\b"
+#: the same in files whose lines are commands: a whole word
+_IN_COMMANDS = r"(?<![\w-]){}(?![\w-])"
+_COMMANDS = frozenset(("makefile", "dockerfile"))
 _COMMENT = re.compile(r"\s*(?:#|//|;)")
 #: a name that no prose has: of several parts, `answer_tokens` or `sendMail`
 _JOINED = re.compile(r"[^\W_][-_.:/]+\w|[a-z\dA-Z][A-Z]")
@@ -103,9 +107,10 @@ def list_others(
     `definitions`: where they begin; many others of the name are `namesakes`, their number.
     """
     word = word.strip("!?$")
-    whole_word = word_pattern(word)
     # others have it in another case, or as a part of a longer name
-    lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
+    lines = {
+        place: line for place, line in holding.lines.items() if word_pattern(word, place[0]).search(line.text)
+    }
     naming = _naming_lines(word, lines, definitions)
     namesakes = _lines_of_namesakes(word, lines) - naming if definitions else set()
     named = naming | (namesakes if len(namesakes) > NAMESAKES_MAX else set())
@@ -127,14 +132,18 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
     `in_code`. Data alone hold a plain word, `run`, as a part of a path, `pkg.mod:run`, unless all
     lines with the word are wanted: not `in_code`.
     """
-    patterns = (_QUOTED, _QUOTED_IN_PYTHON, _IN_DATA)
-    quoted, in_python, in_data = (re.compile(pattern.format(re.escape(word))) for pattern in patterns)
+    patterns = (_QUOTED, _QUOTED_IN_PYTHON, _IN_DATA, _IN_COMMANDS)
+    quoted, in_python, in_data, in_commands = (
+        re.compile(pattern.format(re.escape(word))) for pattern in patterns
+    )
     is_plain = in_code and not _JOINED.search(word)
 
     def names(path: str, text: str) -> bool:
         if language_of(path).kind == "data":
+            if not is_plain and language_of(path).name in _COMMANDS and in_commands.search(text):
+                return True
             matches = (match[0] for match in in_data.finditer(text))
-            return any(not is_plain or (match[0] in ".:/#" and match[1:] == word) for match in matches)
+            return any(not is_plain or (match[0] in ".:/#$&*" and match[1:] == word) for match in matches)
         is_quoted = (in_python if language_of(path).name == "python" else quoted).search(text) is not None
         return is_quoted or (in_code and names_in_code(path, text, word, as_function=False))
 
@@ -151,9 +160,14 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
 
 def _drop_copies(word: str, sites: Sequence[Site]) -> list[Site]:
     """Keep one of the lines that files of data with almost the same path have in common."""
-    end = word_pattern(word)
     copies = find_copies(
-        (at, site.file, site.text[: match.end()] if (match := end.search(site.text)) else site.text)
+        (
+            at,
+            site.file,
+            site.text[: match.end()]
+            if (match := word_pattern(word, site.file).search(site.text))
+            else site.text,
+        )
         for at, site in enumerate(sites)
         if language_of(site.file).kind == "data"
     )

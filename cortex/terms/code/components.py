@@ -14,6 +14,12 @@ _NAMELESS = frozenset({"index"})
 #: language of their scripts, unless these say otherwise
 _SCRIPT = "javascript"
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+#: a file about a component: `Card.story.vue`, `Card.test.vue`; not `Card.client.vue` of Nuxt
+_ABOUT = re.compile(r"\.(?:test|spec|story|stories|mock|cy)\.\w+$")
+#: endings of components alone: MDX and Astro are pages as often
+_COMPONENTS_ALONE = (".vue", ".svelte")
+#: folders of pages, which no template names
+_PAGE_FOLDERS = frozenset(("pages", "layouts", "routes"))
 
 
 def is_component(path: str) -> bool:
@@ -32,9 +38,16 @@ def family_of(path: str) -> str:
 
 
 def component_name(path: str) -> str:
-    """Return a component's name: `MyCard` of `my-card.vue`; "" for a route or an index file."""
-    stem = path.rpartition("/")[2].partition(".")[0]
+    """Return a component's name: `MyCard` of `my-card.vue`, `Card` of `card.svelte`; "" for a page, an
+    index file, and a story or test of a component.
+    """
+    *folders, file = path.split("/")
+    if _ABOUT.search(file):
+        return ""
+    stem = file.partition(".")[0]
     name = pascal(stem)
+    if file.endswith(_COMPONENTS_ALONE) and _PAGE_FOLDERS.isdisjoint(folders):
+        name = name[:1].upper() + name[1:]
     return name if stem not in _NAMELESS and _NAME.fullmatch(name) and name[0].isupper() else ""
 
 
