@@ -160,7 +160,7 @@ def words_in_code(
     any receiver.
     """
     code = only_code(path, text)
-    receivers = Receivers(path, code, owner) if owner else None
+    receivers = Receivers(path, code, owner, word) if owner else None
     lines: dict[int, WordLine] = {}
     number, counted = 1, 0
     for match in word_pattern(word).finditer(code):
@@ -182,7 +182,10 @@ def words_in_code(
 
 def _is_member(receivers: Receivers, match: re.Match[str]) -> bool:
     """Whether a word without a receiver is a member of the owner."""
-    implied = language_of(receivers.path).name in _IMPLIED and receivers.names_owner
+    language = language_of(receivers.path)
+    if language.headers and (of_owner := receivers.means_enclosing(match.start())) is not None:
+        return of_owner
+    implied = language.name in _IMPLIED and receivers.names_owner
     return implied or receivers.brings_members or _is_argument_of(receivers.code, match, receivers.owner.name)
 
 
@@ -202,6 +205,8 @@ def find_declaration(path: str, text: str, word: str, owner: Owner) -> int:
         has_brackets = language.comment != "#"
         # a variable of a method is written like a member
         declared = written.search(part) if at == 0 or not has_brackets else None
+        if declared is None and language.headers:
+            declared = _find_in_c(part, word)
         if declared is None and has_brackets:
             directly = _find_directly(part, word)
             declared = next((match for match in directly if not _is_accessed(part, match.start())), None)
@@ -224,6 +229,18 @@ def _find_parts(language: str, code: str, owner: Owner) -> Iterator[tuple[int, i
         first = code.count("\n", 0, match.start())
         if first != owner.start - 1:
             yield first, code.count("\n", 0, end.start()) if end else code.count("\n") + 1
+
+
+def _find_in_c(code: str, word: str) -> re.Match[str] | None:
+    """Return the declaration of a pointer to a function, or of a constant of an `enum` whose names
+    the type around it has, too.
+    """
+    written = re.escape(word)
+    return re.search(
+        rf"\(\s*(?:\w+\s+)?\*\s*(?:const\s+)?{written}\s*(?:\[[^\[\]]*\]\s*)?\)\s*\("
+        rf"|\benum\b(?!\s+(?:class|struct)\b)[^;{{}}()]*\{{(?:[^{{}}]*,)?(?:\s*#[^\n]*)*\s*{written}(?![\w$])",
+        code,
+    )
 
 
 def _find_directly(code: str, word: str) -> Iterator[re.Match[str]]:
