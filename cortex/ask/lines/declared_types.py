@@ -12,8 +12,6 @@ from typing import NamedTuple, TypeVar
 
 _T = TypeVar("_T")
 
-#: characters between the bracket of an initialiser and a member in it
-INITIALISER_CHARS = 4_000
 #: characters of the head of an initialiser, and of a declaration before its name
 HEAD_CHARS = 400
 _QUALIFIERS = (
@@ -52,8 +50,8 @@ class Declared(NamedTuple):
 
 
 class Functions:
-    """The functions in the code of a file: the variables that they declare, of `names` alone, and
-    the types that methods of C++ outside of their types belong to.
+    """The functions in the code of a file: the variables that they declare, of `names` alone, the
+    types that methods of C++ outside of their types belong to, and initialisers.
     """
 
     def __init__(self, code: str, names: Collection[str]) -> None:
@@ -64,6 +62,16 @@ class Functions:
             if declaration is not None:
                 self._variables.setdefault(match[1], []).append((match.start(), declaration))
         self._methods = [(match.start(), match[1]) for match in _METHOD.finditer(code)]
+        self._code = code
+        #: index of each bracket → that of the bracket which is open behind it, -1 for none
+        self._open: list[tuple[int, int]] = []
+        self._around: dict[int, int] = {}
+        inside = -1
+        for bracket in _BRACKET.finditer(code):
+            if bracket[0] == "{":
+                self._around[bracket.start()] = inside
+            inside = bracket.start() if bracket[0] == "{" else self._around.get(inside, -1)
+            self._open.append((bracket.start(), inside))
 
     def find_declared(self, name: str, at: int) -> Declared | None:
         """Return the type of the nearest declaration of a variable before the index `at` in the
@@ -74,6 +82,21 @@ class Functions:
     def find_owner(self, at: int) -> str | None:
         """Return the type of the method around the index `at`; None if it is not outside of it."""
         return self._find_before(self._methods, at)
+
+    def find_initialised(self, at: int) -> Declared | None:
+        """Return the type that the initialiser around the index `at` makes, `struct cell one = {`;
+        None for none.
+        """
+        row = bisect_left(self._open, at, key=itemgetter(0)) - 1
+        bracket = self._open[row][1] if row >= 0 else -1
+        before = self._head(bracket)
+        if before.endswith(("{", ",")):  # an element: `struct cell all[] = {{.flags = 1}}`
+            before = self._head(self._around.get(bracket, -1))
+            before = before if before.endswith("=") and "[" in before.rpartition(";")[2] else ""
+        return _to_declared(_INITIALISED.search(before))
+
+    def _head(self, bracket: int) -> str:
+        return self._code[max(0, bracket - HEAD_CHARS) : max(0, bracket)].rstrip()
 
     def _find_before(self, rows: Sequence[tuple[int, _T]], at: int) -> _T | None:
         before = bisect_left(rows, at, key=itemgetter(0)) - 1
@@ -96,32 +119,6 @@ def _to_declared(match: re.Match[str] | None) -> Declared | None:
         return None
     held = _LAST_WORD.findall(match["given"] or "")
     return Declared(held[-1] if held else match["type"], bool(match["tag"]))
-
-
-def find_initialised(code: str, at: int) -> Declared | None:
-    """Return the type that the initialiser around the index `at` makes, `struct cell one = {`; None
-    for none.
-    """
-    bracket = _find_opening(code, at)
-    before = _head(code, bracket)
-    if before.endswith(("{", ",")):  # an element: `struct cell all[] = {{.flags = 1}}`
-        before = _head(code, _find_opening(code, bracket))
-        before = before if before.endswith("=") and "[" in before.rpartition(";")[2] else ""
-    return _to_declared(_INITIALISED.search(before))
-
-
-def _find_opening(code: str, at: int) -> int:
-    """Return the index of the bracket `{` that is open at the index `at`, -1 for none near."""
-    depth = 0
-    for bracket in reversed(list(_BRACKET.finditer(code, max(0, at - INITIALISER_CHARS), max(0, at)))):
-        depth += 1 if bracket[0] == "}" else -1
-        if depth < 0:
-            return bracket.start()
-    return -1
-
-
-def _head(code: str, bracket: int) -> str:
-    return code[max(0, bracket - HEAD_CHARS) : max(0, bracket)].rstrip()
 
 
 def find_fields(code: str) -> Mapping[str, frozenset[str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 
-from cortex.ask.lines.declared_types import Declared, Functions, find_initialised
+from cortex.ask.lines.declared_types import Declared, Functions
 from cortex.terms.languages import language_of
 
 #: characters before a member in which its receiver is sought
@@ -94,7 +94,7 @@ class Receivers:
         """The same for a member in an initialiser: `struct cell one = {.flags = 1}`."""
         if not self.code[max(0, at - RECEIVER_CHARS) : at].rstrip().endswith("."):
             return None
-        return self._is_ours(find_initialised(self.code, at))
+        return self._is_ours(self._functions.find_initialised(at))
 
     def _means_declared(self, match: re.Match[str]) -> bool | None:
         """The same by the declared type of a variable or field, or by a type as the receiver."""
