@@ -93,3 +93,21 @@ def test_a_name_of_a_type_is_not_that_of_a_file(served):
     assert (block["of"], block["at"]) == ("window", "shop.h:5")
     (block,) = ask(served, "window.c")["sites"]
     assert block["at"] == "window.c:1"
+
+
+def test_translations_of_qt_are_texts(tmp_path, serve):
+    write(
+        tmp_path,
+        {
+            "view.cpp": "class EntryView\n{\n};\n\nEntryView* make();\n",
+            "view.ts": "let a: EntryView;\n",
+            "po/app_de.ts": (
+                '<?xml version="1.0" ?><!DOCTYPE TS><TS version="2.1" language="de">\n<context>\n'
+                "    <name>EntryView</name>\n    <message>\n        <source>One\nEntryView</source>\n    </message>\n"
+            ),
+        },
+    )
+    answer = ask(serve(tmp_path), "EntryView")
+    assert sites(answer) == {"view.cpp": [5]}
+    assert [file["file"] for file in answer["elsewhere"]["files"]] == ["view.ts"]
+    assert answer["elsewhere"]["texts"] == 2
