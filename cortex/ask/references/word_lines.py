@@ -94,7 +94,7 @@ def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
 
 
 def _mark_translations(lines: dict[Place, TextLine]) -> dict[Place, TextLine]:
-    """Return the lines, those of Qt's translations as comments: their names end like TypeScript. Such
+    """Return the lines, those of Qt's translations as comments: they end like TypeScript. Such
     files stand together, and not each line shows it.
     """
     folders = {
