@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from cortex.ask.lines.code_words import find_declaration, words_in_code
-from cortex.ask.lines.receivers import Owner
+from cortex.ask.reading.read import Read, read
 from cortex.ask.references.uses import UsesQuestion, uses
 from tests.ask.searched import write
 
@@ -111,3 +110,20 @@ def test_translations_of_qt_are_texts(tmp_path, serve):
     assert sites(answer) == {"view.cpp": [5]}
     assert [file["file"] for file in answer["elsewhere"]["files"]] == ["view.ts"]
     assert answer["elsewhere"]["texts"] == 2
+
+
+@pytest.mark.parametrize(
+    ("symbol", "file", "line"),
+    [
+        ("CODE_ERROR", "shop.h", 15),
+        ("window.run", "shop.h", 7),
+        ("cell.flags", "shop.h", 2),
+        ("Config::Slow", "src/Config.h", 9),
+        ("Panel::m_limit", "src/Panel.h", 7),
+    ],
+)
+def test_a_member_or_constant_is_read_at_its_line(served, symbol, file, line):
+    answer = asyncio.run(read(served.context(), Read((symbol,))))
+    (item,) = answer["code"]
+    assert (item["file"], item["start"], item["end"]) == (file, line, line)
+    assert not answer.get("suggestion")

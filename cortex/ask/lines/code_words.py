@@ -101,6 +101,8 @@ _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
 MADE_CHARS = 400
 #: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
+#: the begin of an `enum` whose constants are names around it, up to one of them
+_ENUM = r"\benum\b(?!\s+(?:class|struct)\b)[^;{}()]*\{(?:[^{}]*,)?(?:\s*#[^\n]*)*\s*"
 _ANY_BUT_SPACES = re.compile(r"\S")
 _BRACKET = re.compile(r"[(){}\[\]]")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")
@@ -238,9 +240,18 @@ def _find_in_c(code: str, word: str) -> re.Match[str] | None:
     written = re.escape(word)
     return re.search(
         rf"\(\s*(?:\w+\s+)?\*\s*(?:const\s+)?{written}\s*(?:\[[^\[\]]*\]\s*)?\)\s*\("
-        rf"|\benum\b(?!\s+(?:class|struct)\b)[^;{{}}()]*\{{(?:[^{{}}]*,)?(?:\s*#[^\n]*)*\s*{written}(?![\w$])",
+        rf"|{_ENUM}{written}(?![\w$])",
         code,
     )
+
+
+def find_constant(path: str, text: str, word: str) -> int:
+    """Return the line of a constant in an `enum` of C or C++, 0 for none."""
+    if not language_of(path).headers:
+        return 0
+    code = only_code(path, text)
+    match = re.search(rf"{_ENUM}{re.escape(word)}(?![\\w$])", code)
+    return code.count("\n", 0, match.end()) + 1 if match else 0
 
 
 def _find_directly(code: str, word: str) -> Iterator[re.Match[str]]:

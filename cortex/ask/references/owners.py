@@ -12,7 +12,7 @@ from itertools import takewhile
 import orjson
 
 from cortex.ask.exploring.functions import Function, ask_graph
-from cortex.ask.lines.code_words import find_declaration, only_code
+from cortex.ask.lines.code_words import find_constant, find_declaration, only_code
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.declared_types import find_aliases, find_fields
 from cortex.ask.lines.receivers import Owner
@@ -20,15 +20,19 @@ from cortex.ask.query_context import Turn
 from cortex.ask.reading.data_definitions import find_parts
 from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings, read_meaning
 from cortex.ask.references.use_sites import Site
+from cortex.ask.references.word_lines import find_lines
 from cortex.terms.ids import enclosing_id, strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import language_of
+from cortex.terms.text.spelling import read_symbol
 from ipc.messages import GraphSearch
 
 #: steps from a type to the types that extend it, and types of one step that are followed
 STEPS_MAX, TYPES_MAX = 6, 100
 #: members of a name that are compared with the types that a type extends
 CANDIDATES_MAX = 10
+#: files in which a constant is looked for, headers first
+FILES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,31 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
         replace(owners[0], by_name=True),
         inherited=[member for member in members if await _extends(turn, names, member)],
     )
+
+
+async def find_member(turn: Turn, symbol: str) -> list[Function]:
+    """Return the line of a member or constant that a symbol names and the graph lacks: a field, a
+    constant of an enumeration; in C also one without its type. Raises NotReady.
+    """
+    name = next(iter(read_symbol(symbol)), "")
+    word = name.rpartition(".")[2]
+    if not word.isidentifier():
+        return []
+    if word != name:
+        named = await find_named_owner(turn, name)
+        if named is None or not named.line:
+            return []
+        place = (named.owner.file, named.line)
+        return [Function(f"{named.owner.file}:{named.owner.name}.{word}", *place, named.line, "constant")]
+    lines = await find_lines(turn, word, ("code",))
+    files = {path for path, _ in lines.lines if language_of(path).headers} if lines else set()
+    texts = await read_texts(turn, sorted(files, key=_is_header, reverse=True)[:FILES_MAX]) if files else {}
+    places = ((path, find_constant(path, text, word)) for path, text in texts.items())
+    return [Function(f"{path}:{word}", path, line, line, "constant") for path, line in places if line]
+
+
+def _is_header(path: str) -> bool:
+    return path.rpartition(".")[2].startswith("h")
 
 
 async def _add_c_names(turn: Turn, owner: Owner, identity: str, text: str) -> Owner:
