@@ -127,3 +127,18 @@ def test_a_member_or_constant_is_read_at_its_line(served, symbol, file, line):
     (item,) = answer["code"]
     assert (item["file"], item["start"], item["end"]) == (file, line, line)
     assert not answer.get("suggestion")
+
+
+def test_a_method_is_read_in_its_body_whichever_file_comes_first(tmp_path, serve):
+    write(
+        tmp_path,
+        {
+            "include/Shop.h": "class Shop\n{\npublic:\n    int limit() const;\n};\n",
+            "src/Shop.cpp": '#include "Shop.h"\n\nint Shop::limit() const\n{\n    return 1;\n}\n',
+        },
+    )
+    served = serve(tmp_path)
+    (block,) = ask(served, "Shop::limit")["sites"]
+    assert block["at"] == "src/Shop.cpp:3"
+    (item,) = asyncio.run(read(served.context(), Read(("Shop::limit",))))["code"]
+    assert (item["file"], item["start"], item["end"]) == ("src/Shop.cpp", 3, 6)
