@@ -114,6 +114,8 @@ _IMPLIED = frozenset({"java", "kotlin", "csharp", "scala", "cpp", "swift"})
 MADE_CHARS = 400
 #: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
+#: the begin of an `enum` whose constants are names around it, up to one of them
+_ENUM = r"\benum\b(?!\s+(?:class|struct)\b)[^;{}()]*\{(?:[^{}]*,)?(?:\s*#[^\n]*)*\s*"
 _ANY_BUT_SPACES = re.compile(r"\S")
 _BRACKET = re.compile(r"[(){}\[\]]")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")
@@ -173,7 +175,7 @@ def words_in_code(
     any receiver.
     """
     code = only_code(path, text)
-    receivers = Receivers(path, code, owner) if owner else None
+    receivers = Receivers(path, code, owner, word) if owner else None
     lines: dict[int, WordLine] = {}
     number, counted = 1, 0
     for match in word_pattern(word, path).finditer(code):
@@ -195,7 +197,10 @@ def words_in_code(
 
 def _is_member(receivers: Receivers, match: re.Match[str]) -> bool:
     """Whether a word without a receiver is a member of the owner."""
-    implied = language_of(receivers.path).name in _IMPLIED and receivers.names_owner
+    language = language_of(receivers.path)
+    if language.headers and (of_owner := receivers.means_enclosing(match.start())) is not None:
+        return of_owner
+    implied = language.name in _IMPLIED and receivers.names_owner
     return implied or receivers.brings_members or _is_argument_of(receivers.code, match, receivers.owner.name)
 
 
@@ -215,6 +220,8 @@ def find_declaration(path: str, text: str, word: str, owner: Owner) -> int:
         has_brackets = language.comment != "#"
         # a variable of a method is written like a member
         declared = written.search(part) if at == 0 or not has_brackets else None
+        if declared is None and language.headers:
+            declared = _find_in_c(part, word)
         if declared is None and has_brackets:
             directly = _find_directly(part, word_pattern(word, path))
             declared = next((match for match in directly if not _is_accessed(part, match.start())), None)
@@ -237,6 +244,27 @@ def _find_parts(language: str, code: str, owner: Owner) -> Iterator[tuple[int, i
         first = code.count("\n", 0, match.start())
         if first != owner.start - 1:
             yield first, code.count("\n", 0, end.start()) if end else code.count("\n") + 1
+
+
+def _find_in_c(code: str, word: str) -> re.Match[str] | None:
+    """Return the declaration of a pointer to a function, or of a constant of an `enum` whose names
+    the type around it has, too.
+    """
+    written = re.escape(word)
+    return re.search(
+        rf"\(\s*(?:\w+\s+)?\*\s*(?:const\s+)?{written}\s*(?:\[[^\[\]]*\]\s*)?\)\s*\("
+        rf"|{_ENUM}{written}(?![\w$])",
+        code,
+    )
+
+
+def find_constant(path: str, text: str, word: str) -> int:
+    """Return the line of a constant in an `enum` of C or C++, 0 for none."""
+    if not language_of(path).headers:
+        return 0
+    code = only_code(path, text)
+    match = re.search(rf"{_ENUM}{re.escape(word)}(?![\w$])", code)
+    return code.count("\n", 0, match.end()) + 1 if match else 0
 
 
 def _find_directly(code: str, word: re.Pattern[str]) -> Iterator[re.Match[str]]:

@@ -20,6 +20,8 @@ from cortex.ask.lines.current_lines import Span, read_changed, read_spans
 from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.data_definitions import find_data, find_parts
+from cortex.ask.reading.meanings import UNKNOWN
+from cortex.ask.references.owners import find_member
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
@@ -103,6 +105,15 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     ]
     data = await asyncio.gather(*(find_data(turn, place.text) for place in unclear))
     for place, definitions in zip(unclear, data, strict=True):
+        if definitions:
+            hits[place], meanings[place] = GraphHits(), definitions
+    guessed = [
+        place
+        for place, answer in hits.items()
+        if answer and answer.suggestion.startswith(UNKNOWN) and not place.is_path
+    ]
+    members = await asyncio.gather(*(find_member(turn, place.text) for place in guessed))
+    for place, definitions in zip(guessed, members, strict=True):
         if definitions:
             hits[place], meanings[place] = GraphHits(), definitions
     resolved = Resolved()
@@ -357,7 +368,7 @@ def _add_symbol(
     if answer is None:
         resolved.notes.append(f"{place.text!r} was not looked up: the graph worker did not answer.")
         return
-    is_guess = answer.suggestion.startswith("There is no")
+    is_guess = answer.suggestion.startswith(UNKNOWN)
     meant = (
         []
         if is_guess and place.is_path

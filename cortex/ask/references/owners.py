@@ -12,21 +12,27 @@ from itertools import takewhile
 import orjson
 
 from cortex.ask.exploring.functions import Function, ask_graph
-from cortex.ask.lines.code_words import find_declaration
+from cortex.ask.lines.code_words import find_constant, find_declaration, only_code
 from cortex.ask.lines.current_lines import read_texts
+from cortex.ask.lines.declared_types import find_aliases, find_fields
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.data_definitions import find_parts
 from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings, read_meaning
 from cortex.ask.references.use_sites import Site
+from cortex.ask.references.word_lines import find_lines
 from cortex.terms.ids import enclosing_id, strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.languages import language_of
+from cortex.terms.text.spelling import read_symbol
 from ipc.messages import GraphSearch
 
 #: steps from a type to the types that extend it, and types of one step that are followed
 STEPS_MAX, TYPES_MAX = 6, 100
 #: members of a name that are compared with the types that a type extends
 CANDIDATES_MAX = 10
+#: files in which a constant is looked for, headers first
+FILES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
             text = (await read_texts(turn, [part.file])).get(part.file, "")
             there = replace(owner, file=part.file, start=part.start, end=part.end)
             if line := find_declaration(part.file, text, word, there):
-                return NamedOwner(there, line)
+                return NamedOwner(await _add_c_names(turn, there, meaning.id, text), line)
         owners += [owner] if meaning.kind in TYPE_KINDS else []
     if not owners:
         return None
@@ -78,6 +84,57 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
     )
 
 
+async def find_member(turn: Turn, symbol: str) -> list[Function]:
+    """Return the line of a member or constant that a symbol names and the graph lacks: a field, a
+    constant of an enumeration; in C also one without its type. Raises NotReady.
+    """
+    name = next(iter(read_symbol(symbol)), "")
+    word = name.rpartition(".")[2]
+    if not word.isidentifier():
+        return []
+    if word != name:
+        named = await find_named_owner(turn, name)
+        if named is None or not named.line:
+            return []
+        place = (named.owner.file, named.line)
+        return [Function(f"{named.owner.file}:{named.owner.name}.{word}", *place, named.line, "constant")]
+    lines = await find_lines(turn, word, ("code",))
+    files = {path for path, _ in lines.lines if language_of(path).headers} if lines else set()
+    texts = await read_texts(turn, sorted(files, key=_is_header, reverse=True)[:FILES_MAX]) if files else {}
+    places = ((path, find_constant(path, text, word)) for path, text in texts.items())
+    return [Function(f"{path}:{word}", path, line, line, "constant") for path, line in places if line]
+
+
+def _is_header(path: str) -> bool:
+    return path.rpartition(".")[2].startswith("h")
+
+
+async def _add_c_names(turn: Turn, owner: Owner, identity: str, text: str) -> Owner:
+    """Return an owner of C or C++ with its other names, those of its heirs, and the types of the
+    fields in its file; others as they are.
+    """
+    if not language_of(owner.file).headers:
+        return owner
+    code = only_code(owner.file, text)
+    heirs = {
+        strip_overload(heir).rpartition(":")[2].rpartition(".")[2]
+        for heir in await _find_heirs(turn, identity)
+    }
+    return replace(owner, aliases=find_aliases(code, owner.name) | heirs, fields=find_fields(code))
+
+
+async def _find_heirs(turn: Turn, identity: str) -> set[str]:
+    """Return the ids of the types that extend a type, in a few steps."""
+    heirs, frontier = set[str](), {identity}
+    for _ in range(STEPS_MAX):
+        searches = [GraphSearch("implementations", name) for name in sorted(frontier)[:TYPES_MAX]]
+        answers = await ask_graph(turn, searches) if searches else []
+        replies = (answer.results for answer in answers if answer is not None)
+        frontier = {orjson.loads(raw)["node"]["id"] for results in replies for raw in results} - heirs
+        heirs |= frontier
+    return heirs
+
+
 def _may_have_members(meaning: Meaning) -> bool:
     """Whether a definition is a type, or a function that makes objects: `function Store() {}`."""
     is_maker = meaning.kind in CALLABLE_KINDS and meaning.name.rpartition(".")[2][:1].isupper()
@@ -86,17 +143,9 @@ def _may_have_members(meaning: Meaning) -> bool:
 
 async def _extends(turn: Turn, types: set[str], member: Meaning) -> bool:
     """Whether one of `types` extends the type of a member, in a few steps."""
-    frontier = visited = {enclosing_id(strip_overload(member.id))} if "." in member.name else set[str]()
-    for _ in range(STEPS_MAX):
-        searches = [GraphSearch("implementations", name) for name in sorted(frontier)[:TYPES_MAX]]
-        answers = await ask_graph(turn, searches) if searches else []
-        replies = (answer.results for answer in answers if answer is not None)
-        extending = {orjson.loads(raw)["node"]["id"] for results in replies for raw in results}
-        if types & extending:
-            return True
-        frontier = extending - visited
-        visited = visited | frontier
-    return False
+    if "." not in member.name:
+        return False
+    return not types.isdisjoint(await _find_heirs(turn, enclosing_id(strip_overload(member.id))))
 
 
 async def find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
@@ -116,6 +165,7 @@ async def _make_owner(turn: Turn, meaning: Meaning) -> Owner:
     outer, _, name = meaning.name.rpartition(".")
     others = {strip_overload(other).partition(":")[2] for other in await _find_named_alike(turn, meaning)}
     namesakes = {other.rpartition(".")[0].rpartition(".")[2] for other in others}
+    namesakes.discard(name)  # a constructor's
     outer = outer.rpartition(".")[2]
     return Owner(name, meaning.file, meaning.start, meaning.end, outer, frozenset(namesakes - {outer}))
 

@@ -37,6 +37,10 @@ _IN_DATA = r"(?:^|[-\"'`.:/#=\[{{(,@]) *{0}(?= *(?:$|[\"'`.:/#=\]}}),]))|(?<!\\)
 _IN_COMMANDS = r"(?<![\w-]){}(?![\w-])"
 _COMMANDS = frozenset(("makefile", "dockerfile"))
 _COMMENT = re.compile(r"\s*(?:#|//|;)")
+#: a line of Qt's translations: XML in files that end like TypeScript
+_TRANSLATED = re.compile(
+    r"\s*<(?:source|oldsource|translation|numerusform|name|comment|extracomment)\b[^<>]*>[^<>]*(?:<|$)"
+)
 #: a name that no prose has: of several parts, `answer_tokens` or `sendMail`
 _JOINED = re.compile(r"[^\W_][-_.:/]+\w|[a-z\dA-Z][A-Z]")
 #: languages whose files name a definition of another file alone after an import of it
@@ -82,7 +86,7 @@ async def find_lines(
         lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    return None if hits is None else WordLines(dict(lines_of(hits)), hits.truncated)
+    return None if hits is None else WordLines(_mark_translations(dict(lines_of(hits))), hits.truncated)
 
 
 def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
@@ -93,6 +97,25 @@ def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
             number, _, text = row.partition(": ")
             if number.isdecimal():
                 yield (hit.path, int(number)), TextLine(entry["metadata"].get("kind", ""), text)
+
+
+def _mark_translations(lines: dict[Place, TextLine]) -> dict[Place, TextLine]:
+    """Return the lines, those of Qt's translations as comments: they end like TypeScript. Such
+    files stand together, and not each line shows it.
+    """
+    folders = {
+        path.rpartition("/")[0]
+        for (path, _), line in lines.items()
+        if path.endswith(".ts") and _TRANSLATED.match(line.text)
+    }
+    if not folders:
+        return lines
+    return {
+        place: line._replace(kind="comment")
+        if place[0].endswith(".ts") and place[0].rpartition("/")[0] in folders
+        else line
+        for place, line in lines.items()
+    }
 
 
 def list_others(
@@ -251,7 +274,8 @@ async def search_text(
     if holding is None:
         return Uses()
     lines, truncated = holding
-    paths = [path for path in dict.fromkeys(path for path, _ in lines) if language_of(path).kind == "code"]
+    in_code = (path for (path, _), line in lines.items() if line.kind != "comment")
+    paths = [path for path in dict.fromkeys(in_code) if language_of(path).kind == "code"]
     usage = Uses(textual=True, truncated=truncated or len(paths) > FILES_MAX)
     try:
         texts = await read_texts(turn, paths[:FILES_MAX])

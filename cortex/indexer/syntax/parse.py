@@ -37,6 +37,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
 from cortex.graph.facts.expressions.wrapped_values import FUNCTIONS, wrapped_functions
 from cortex.graph.facts.repairs.macros import unmark
+from cortex.graph.facts.repairs.qt import read_qt
 from cortex.graph.facts.repairs.unknown_words import blank_unknown_words
 from cortex.indexer.syntax.blocks import LONG_LINES, Block, Layout, blocks_of
 from cortex.indexer.syntax.keys import key_outline
@@ -98,7 +99,8 @@ def without_marks(source: Source, language: Language) -> Source:
     """
     if language.name not in {"c", "cpp"}:
         return source
-    lines = tuple(unmark("\n".join(blank_conditionals(source.lines))).split("\n"))
+    text = "\n".join(blank_conditionals(source.lines))
+    lines = tuple(unmark(read_qt(text) if language.name == "cpp" else text).split("\n"))
     plain = source if lines == source.lines else replace(source, lines=lines)
     return _without_unknown_words(plain, language)
 

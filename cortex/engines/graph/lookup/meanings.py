@@ -53,9 +53,12 @@ class Meanings:
         in_declarations = _DECLARATIONS.search(self._graph.file_of(number)) is not None
         return in_declarations or "~" in self._graph.names[number]
 
-    def order(self, number: int) -> tuple[int, bool]:
-        """The place of a node among those of its meaning: generated parts and signatures last."""
-        return rank_path(self._graph.file_of(number)), self.is_signature(number)
+    def order(self, number: int) -> tuple[int, bool, bool]:
+        """The place of a node among those of its meaning: generated parts and signatures last, and
+        a declaration in a C++ type behind the body elsewhere.
+        """
+        is_declared = number in self._method_owners.declaration_and_bodies(number)[:1]
+        return rank_path(self._graph.file_of(number)), self.is_signature(number), is_declared
 
     def drop_imports(self, groups: dict[str, list[int]]) -> dict[str, list[int]]:
         """Remove meanings that are only names of an import from a file with another meaning."""

@@ -18,7 +18,7 @@ from cortex.engines.graph.routes import Routes, describe_routes
 from cortex.ranking.traces import find_frames, looks_like_path
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
-from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import language_of
 from cortex.terms.text.spelling import FileLines, read_file_lines, read_quoted, read_symbol, spellings
 
@@ -271,11 +271,10 @@ class Targets:
         if not files and (number in self._modules or (number >= 0 and self._is_file(number))):
             return None
         if number >= 0 and graph.node_of[number] >= 0:
-            module = graph.names.number(f"{target}:{target}") if not self._files_first else -1
-            if module >= 0 and graph.node_of[module] >= 0 and graph.kind(number) == "module":
-                return TargetMatch(
-                    self.copies(module), (target,), f"Also called {target!r}: the file {target}."
-                )
+            if not self._files_first and graph.kind(number) == "module":
+                definition = self._find_instead_of_file(target, number)
+                if definition:
+                    return TargetMatch(definition, (target,), f"Also called {target!r}: the file {target}.")
             return TargetMatch(self.copies(number))
         if number in self._modules:
             return TargetMatch((self._modules[number],))
@@ -284,6 +283,20 @@ class Targets:
             return None
         numbers = self._find_inside_file(target) or self._find_by_end(parts)
         return self._resolve(numbers if files else self._without_files(numbers), target)
+
+    def _find_instead_of_file(self, target: str, module: int) -> tuple[int, ...]:
+        """The definition in a file that has its name; where no code names files without their
+        endings (C), also the only type of this name in another file.
+        """
+        graph = self._graph
+        same = graph.names.number(f"{target}:{target}")
+        if same >= 0 and graph.node_of[same] >= 0:
+            return self.copies(same)
+        if not language_of(graph.file_of(module)).headers:
+            return ()
+        types = [n for n in self._find_by_end([target]) if graph.kind(n) in TYPE_KINDS]
+        meaning = self._resolve(types, target)
+        return meaning.nodes if meaning else ()
 
     def _names_missing_file(self, target: str) -> bool:
         """Whether a target is a path with a file ending, with or without a line or a name after it,
@@ -377,7 +390,11 @@ class Targets:
         outer = {n: key_of(enclosing_id(graph.names[n])) for n in numbers}
         if not _repeats_last_name(target):
             numbers = [
-                n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
+                n
+                for n in numbers
+                if not _repeats_last_name(graph.names[n])
+                # the body of a constructor may be in another file than its class
+                or (outer[n] not in keys and self.method_owners.owner(n) not in numbers)
             ] or numbers
         else:
             numbers = [n for n in numbers if _repeats_last_name(graph.names[n].partition(":")[2])] or numbers

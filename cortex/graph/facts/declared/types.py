@@ -14,7 +14,7 @@ from cortex.graph.facts.facts import module_link
 WRAPPERS = frozenset(
     "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
     "Promise Readonly Partial NonNullable Option Result Box Rc Arc Ref RefCell Mutex RwLock Cow "
-    "Pin Weak CachePadded ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard RefMut unique_ptr shared_ptr weak_ptr reference_wrapper optional NiceMock NaggyMock StrictMock Task ValueTask Lazy CompletableFuture Future "
+    "Pin Weak CachePadded ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard RefMut unique_ptr shared_ptr weak_ptr reference_wrapper optional QPointer QScopedPointer QSharedPointer QWeakPointer scoped_ptr intrusive_ptr NiceMock NaggyMock StrictMock Task ValueTask Lazy CompletableFuture Future "
     "Self Type Awaited Pick Omit".split()
 )
 #: generic types that hold elements, mostly of their last argument

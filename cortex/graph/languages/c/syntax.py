@@ -28,9 +28,13 @@ OPERATORS |= {f"{sign}_": f"operator{sign}" for sign in "- + ! ~ * ++ --".split(
 OPERATORS |= {"_++": "operator++", "_--": "operator--", "not_": "operator!"}
 #: smart pointers of C++'s library and types like them, and those of their members that return
 #: what they hold, and all
-POINTER_TYPES = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "optional", "reference_wrapper"})
-HELD_BY = frozenset({"get", "lock", "value"})
+POINTER_TYPES = frozenset(
+    "unique_ptr shared_ptr weak_ptr optional reference_wrapper scoped_ptr intrusive_ptr"
+    " QPointer QScopedPointer QSharedPointer QWeakPointer".split()
+)
+HELD_BY = frozenset({"get", "lock", "value", "data", "take", "toStrongRef"})
 POINTER_MEMBERS = HELD_BY | {
+    "isNull",
     "reset",
     "release",
     "swap",
