@@ -37,13 +37,13 @@ REQUEST_BYTES, ANSWER_BYTES = 1 << 20, 64
 
 
 def run(
-    arguments: list[str], *, cwd: Path, env: Mapping[str, str], timeout: float
+    arguments: list[str], *, cwd: Path, env: Mapping[str, str], timeout: float, forked: bool = True
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of Cortex as `subprocess.run` does, with an empty input, and return its output.
-    Raises TimeoutExpired.
+    `forked`: whether it may be a fork, which imports few modules. Raises TimeoutExpired.
     """
     place, environment = _loaded(os.getpid())
-    if _start_of(env) != environment:
+    if not forked or _start_of(env) != environment:
         return subprocess.run(
             [Path(sys.executable).parent / "cortex", *arguments],
             env=env,

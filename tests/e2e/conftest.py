@@ -144,12 +144,13 @@ class Project:
         command = [str(BIN / program), *arguments]
         return subprocess.Popen(command, env=os.environ | self.environment, cwd=self.root, **options)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, forked: bool = True) -> subprocess.CompletedProcess[str]:
         return forked_commands.run(
             [*arguments, "--project", str(self.root)],
             cwd=self.root,
             env=os.environ | self.environment,
             timeout=BOUND_S,
+            forked=forked,
         )
 
     def status(self) -> dict[str, Any]:
