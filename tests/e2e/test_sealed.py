@@ -376,7 +376,7 @@ def test_a_deleted_cache_never_locks_a_sealed_memory(plain, tmp_path):
     call("memory", "encrypt")
     assert plain.run("memory", "store", "--title", "zebra notes", "--body", "b").returncode == 0
     key = tmp_path / "keys" / "master"
-    for lost, command, said in (
+    for lost, command, sentence in (
         ("cache", ("rotate",), "the keys of 2 sealed folders"),
         ("cache and notes", ("forget", "--yes"), f"Memory in {tmp_path / 'memory'} stays"),
     ):
@@ -390,7 +390,7 @@ def test_a_deleted_cache_never_locks_a_sealed_memory(plain, tmp_path):
         assert str(tmp_path / "memory") in shown, lost
         assert plain.run("index", "--encrypt").returncode == 0
         before = key.read_text()
-        assert said in call("key", *command)
+        assert sentence in call("key", *command)
         assert key.read_text() not in ("", before)
         recalled = plain.run("memory", "recall", "zebra")
         assert "zebra notes" in recalled.stdout, (lost, recalled.stderr)
