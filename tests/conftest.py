@@ -98,6 +98,11 @@ def statements() -> Iterator[None]:
         yield
 
 
+#: new objects between two rounds of the garbage collector, in place of 700: the rounds were a tenth
+#: of the work of the graph's tests
+NEW_OBJECTS = 20_000
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Spare the garbage collector the tests, which live to the end: it would look at them in each
@@ -108,6 +113,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(NEW_OBJECTS)
         gc.enable()
 
 

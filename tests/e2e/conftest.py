@@ -25,6 +25,7 @@ from mcp.client.stdio import stdio_client
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.system.errors import Unavailable
+from tests import forked_commands
 from tests.left_processes import processes_of, wait_for_end
 from tests.wait_until import BOUND_S, until
 
@@ -143,16 +144,13 @@ class Project:
         command = [str(BIN / program), *arguments]
         return subprocess.Popen(command, env=os.environ | self.environment, cwd=self.root, **options)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(BIN / "cortex"), *arguments, "--project", str(self.root)],
-            env=os.environ | self.environment,
+    def run(self, *arguments: str, forked: bool = True) -> subprocess.CompletedProcess[str]:
+        return forked_commands.run(
+            [*arguments, "--project", str(self.root)],
             cwd=self.root,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
+            env=os.environ | self.environment,
             timeout=BOUND_S,
-            check=False,
+            forked=forked,
         )
 
     def status(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_modules_in_the_project_are_never_imported(project, monkeypatch):
             await front.until_complete()
 
     asyncio.run(ask())
-    done = project.run("search", "check password")
+    done = project.run("search", "check password", forked=False)
     assert done.returncode == 0, done.stderr
     assert not mark.exists(), mark.read_text()
 

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import uuid
+from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -24,6 +25,7 @@ from cortex.memory.store.database import LOCK, Database
 from cortex.processes import attach
 from cortex.settings.config import load_data
 from cortex.system.errors import BadRequest, Misconfigured, NotFound, Unavailable
+from tests import forked_commands
 from tests.left_processes import processes_of, wait_for_end
 from tests.wait_until import BOUND_S, LOOK_S, until
 
@@ -290,17 +292,8 @@ def test_a_forged_git_reads_and_writes_no_notes_of_the_repository_that_it_names(
     (tmp_path / "pointer" / "fake" / "gitdir").write_text("../.git")
 
     def memory(project, *command):
-        arguments = [
-            sys.executable,
-            "-P",
-            "-m",
-            "cortex",
-            "memory",
-            *command,
-            "--project",
-            tmp_path / project,
-        ]
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=BOUND_S, check=False)
+        arguments = ["memory", *command, "--project", str(tmp_path / project)]
+        done = forked_commands.run(arguments, cwd=Path.cwd(), env=os.environ, timeout=BOUND_S)
         return done.stdout + done.stderr
 
     def briefing(project):

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 from cortex.front.cli.setup.purge import CACHED
 from cortex.sealing import places
 from cortex.system.errors import EXIT_NOTHING, EXIT_UNAVAILABLE, EXIT_USAGE, Misconfigured
+from tests import forked_commands
 from tests.e2e.conftest import BIN
 
 SOURCES = [path.read_text(encoding="utf-8") for path in (Path(__file__).parents[2] / "cortex").rglob("*.py")]
@@ -41,16 +40,7 @@ class Person:
         (self.project / "a.py").write_text("def frobnicate(): pass\n")
 
     def run(self, *words, code=0):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "cortex", *words],
-            env=self.environment,
-            cwd=self.project,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
+        done = forked_commands.run([*words], cwd=self.project, env=self.environment, timeout=100)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 

@@ -7,9 +7,9 @@ import contextlib
 import os
 import re
 import shutil
-import subprocess
 import time
 import urllib.parse
+from pathlib import Path
 
 import orjson
 import psutil
@@ -21,7 +21,8 @@ from cortex.sealing import places
 from cortex.sealing.streams import MAGIC
 from cortex.settings import config as configuration
 from cortex.system.errors import Misconfigured
-from tests.e2e.conftest import BIN, SOURCES
+from tests import forked_commands
+from tests.e2e.conftest import SOURCES
 from tests.front.http.browsing import Page, driving
 from tests.wait_until import BOUND_S, until
 
@@ -360,8 +361,7 @@ def plain(sealed, monkeypatch):
 
 def call(*arguments):
     """Run a command that takes no project."""
-    command = [BIN / "cortex", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND_S, check=False)
+    done = forked_commands.run([*arguments], cwd=Path.cwd(), env=os.environ, timeout=BOUND_S)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -371,46 +371,47 @@ def remove_cache(tmp_path):
     (tmp_path / "cache").mkdir(mode=0o700)
 
 
-@pytest.mark.parametrize(("command", "lost"), [("rotate", "cache"), ("forget", "cache and notes")])
-def test_a_deleted_cache_never_locks_a_sealed_memory(plain, tmp_path, command, lost):
+def test_a_deleted_cache_never_locks_a_sealed_memory(plain, tmp_path):
     pytest.importorskip("sqlcipher3")
     call("memory", "encrypt")
     assert plain.run("memory", "store", "--title", "zebra notes", "--body", "b").returncode == 0
-    call("memory", "down")
-    remove_cache(tmp_path)
-    if lost == "cache and notes":
-        shutil.rmtree(tmp_path / "config" / "cortex" / "sealed", ignore_errors=True)
     key = tmp_path / "keys" / "master"
-    shown = call("key", "show-location")
-    assert str(key) in shown
-    assert str(tmp_path / "memory") in shown
-    assert plain.run("index", "--encrypt").returncode == 0
-    before = key.read_text()
-    if command == "rotate":
-        assert "the keys of 2 sealed folders" in call("key", "rotate")
-    else:
-        assert f"Memory in {tmp_path / 'memory'} stays" in call("key", "forget", "--yes")
-    assert key.read_text() not in ("", before)
-    recalled = plain.run("memory", "recall", "zebra")
-    assert "zebra notes" in recalled.stdout, recalled.stderr
+    for lost, command, sentence in (
+        ("cache", ("rotate",), "the keys of 2 sealed folders"),
+        ("cache and notes", ("forget", "--yes"), f"Memory in {tmp_path / 'memory'} stays"),
+    ):
+        call("memory", "down")
+        plain.run("down")
+        remove_cache(tmp_path)
+        if lost == "cache and notes":
+            shutil.rmtree(tmp_path / "config" / "cortex" / "sealed", ignore_errors=True)
+        shown = call("key", "show-location")
+        assert str(key) in shown
+        assert str(tmp_path / "memory") in shown, lost
+        assert plain.run("index", "--encrypt").returncode == 0
+        before = key.read_text()
+        assert sentence in call("key", *command)
+        assert key.read_text() not in ("", before)
+        recalled = plain.run("memory", "recall", "zebra")
+        assert "zebra notes" in recalled.stdout, (lost, recalled.stderr)
     call("memory", "down")
     plain.run("down")
 
 
-@pytest.mark.parametrize("lost", ["all", "its sealed folder"])
-def test_a_deleted_cache_never_makes_a_sealed_project_plain(plain, tmp_path, lost):
+def test_a_deleted_cache_never_makes_a_sealed_project_plain(plain, tmp_path):
     assert plain.run("index", "--encrypt").returncode == 0
-    plain.run("down")
-    plain.nothing_left()
-    if lost == "all":
-        remove_cache(tmp_path)
-    else:
-        shutil.rmtree(plain.config.sealing.store)
-    answered = plain.run("exact", "check_password")
-    assert "auth/login.py" in answered.stdout, answered.stderr
-    check_disk(tmp_path)
-    doctor = orjson.loads(plain.run("doctor", "--json").stdout)
-    assert "sealed in" in next(check["text"] for check in doctor if check["name"] == "encryption")
+    for lost in ("all", "its sealed folder"):
+        plain.run("down")
+        plain.nothing_left()
+        if lost == "all":
+            remove_cache(tmp_path)
+        else:
+            shutil.rmtree(plain.config.sealing.store)
+        answered = plain.run("exact", "check_password")
+        assert "auth/login.py" in answered.stdout, (lost, answered.stderr)
+        check_disk(tmp_path)
+        doctor = orjson.loads(plain.run("doctor", "--json").stdout)
+        assert "sealed in" in next(check["text"] for check in doctor if check["name"] == "encryption"), lost
     plain.run("down")
     plain.nothing_left()
     check_disk(tmp_path)

@@ -145,12 +145,13 @@ def test_a_killed_nursery_is_replaced_and_its_children_work_on(quick):
     (quick.chunks_dir / ".tmp").mkdir(parents=True)
     files = Scanner(quick).walk().files
     tasks = list(run.make_plan(Manifest(), files, [], 4, stale=set(), force=False).tasks.values())
+    others = set(psutil.Process().children(recursive=True))
     children = pool.Pool(Indexer(quick, open_static()).settings, quick, 2)
     try:
         built = []
         for number, shard in enumerate(children.run(tasks)):
             built.append(shard)
-            for forked in psutil.Process().children(recursive=True):
+            for forked in {*psutil.Process().children(recursive=True)} - others:
                 if (forked.ppid() == os.getpid(), number) in ((True, 0), (False, 1)):
                     forked.kill()  # first the nursery, then children of the next one
         orphans = [child.pid for child in children._children]
