@@ -14,8 +14,8 @@ from cortex.terms.kinds import TYPE_KINDS
 
 #: methods of a model's class and of a query that return a query, and those that return an instance
 QUERIES = frozenset(
-    "all where not rewhere order reorder in_order_of includes eager_load preload joins left_joins left_outer_joins "
-    "references limit offset distinct unscoped unscope none lock readonly group having merge or and extending "
+    "all where not select rewhere order reorder in_order_of includes eager_load preload joins left_joins "
+    "left_outer_joins references limit offset distinct unscoped unscope none lock readonly group having merge or and extending "
     "excluding without strict_loading create_with load reload find_each with_attached page per".split()
 )
 INSTANCES = frozenset(
