@@ -272,8 +272,8 @@ class Members(Remembering):
         """
         values = self._own_member(supertype, name)
         if values and self._is_mixin(supertype) and self._project.rules(supertype[0]).class_methods:
-            given = (v for v in values if v.tag == "def" and self._returns(v) == SCOPED)
-            return (*self._drop_other_kind(values, static=False), *given)
+            scopes = (v for v in values if v.tag == "def" and self._returns(v) == SCOPED)
+            return (*self._drop_other_kind(values, static=False), *scopes)
         return values
 
     def _returns(self, value: Value) -> str:
