@@ -40,6 +40,17 @@ module Shop
     def wear; end
   end
 end
+module Counted
+  extend ActiveSupport::Concern
+  included do
+    scope :counted, -> { select(:id).where(count: 1) }
+    has_many :stories
+  end
+  def self.plain; end
+end
+class Shelf < ApplicationRecord
+  include Counted
+end
 class Tape
   def pay; end
   def title; end
@@ -72,6 +83,8 @@ end
         ("User.new.tagged.build.title", "Story.title"),
         ("User.new.voters.first.pay", "User.pay"),
         ("Story.new.pay_owner", "Story.pay_owner"),
+        ("Shelf.counted.first.stories.last.title", "Story.title"),
+        ("Shelf.select(:id).counted", "Counted.counted"),
     ],
 )
 def test_an_association_and_a_query_yield_their_model(call, target):
@@ -88,11 +101,18 @@ def test_an_association_and_a_query_yield_their_model(call, target):
         "User.pluck(:id).recent",
         "User.new.unknown.wear",
         "User.new.stories.size.title",
+        "Shelf.plain",
     ],
 )
 def test_what_is_no_model_has_no_method_of_one(call):
     calls = calls_in(project_of({"models.rb": MODELS, "run.rb": f"def run\n  {call}\nend\n"}), "run.rb")
-    wanted = {"models:User.pay", "models:Story.title", "models:Story.recent", "models:Shop.Hat.wear"}
+    wanted = {
+        "models:Counted.plain",
+        "models:User.pay",
+        "models:Story.title",
+        "models:Story.recent",
+        "models:Shop.Hat.wear",
+    }
     assert not wanted & {edge.target for edge in calls if edge.confidence != "name"}
 
 

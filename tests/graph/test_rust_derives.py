@@ -21,10 +21,10 @@ def _edges(derive: str, call: str = "Cli::parse();") -> list[tuple[str, str, str
     )
     texts = {**FACADE, "app/src/main.rs": text, "app/Cargo.toml": ""}
     project = project_of({path: text for path, text in texts.items() if path.endswith(".rs")})
-    found = edges_of(project, Evaluator(project), "app/src/main.rs")
+    edges = edges_of(project, Evaluator(project), "app/src/main.rs")
     return [
         (edge.type, edge.source.rpartition(":")[2], edge.target.rpartition(":")[2])
-        for edge in found
+        for edge in edges
         if edge.confidence != "name"
     ]
 

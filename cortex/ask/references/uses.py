@@ -357,7 +357,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
     usage, sites = Uses(), dict[tuple[str, int], Site]()
     routes: dict[tuple[str, int], set[str]] = {}
     routed = set[Place]()
-    own = set[Place]()  # of a type: they follow the others, as all builders return it
+    own_places = set[Place]()  # of a type: they follow the others, as all builders return it
     for operation in _operations(meaning, direction):
         rows, unresolved = await _rows(turn, operation, meaning.id, depth, usage)
         for row in rows:
@@ -369,7 +369,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
             for site in _sites_of(row, name, operation):
                 same = sites.setdefault(site.place, site)
                 if _is_own(site, row, meaning, operation):
-                    own.add(site.place)
+                    own_places.add(site.place)
                 names = routes.setdefault(site.place, {same.name})
                 if "route" in row["node"]:
                     routed.add(site.place)
@@ -408,7 +408,7 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
         key=lambda site: (
             site.rank,
             site.unsure,
-            site.place in own,
+            site.place in own_places,
             site.file != meaning.file,
             site.file,
             site.line,

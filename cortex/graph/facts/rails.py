@@ -16,7 +16,7 @@ FIRST_OF_QUERY = f"{QUERY}[]"
 SCOPED = f"self{QUERY}"
 _SCOPE = "scope"
 _MANY = frozenset({"has_many", "has_and_belongs_to_many"})
-_ONE = frozenset({"has_one", "belongs_to"})
+_SINGLE = frozenset({"has_one", "belongs_to"})
 #: endings of plurals, and those of their singulars
 _SINGULARS = (
     (re.compile(r"people$"), "person"),
@@ -59,7 +59,7 @@ def value_of_macro(maker: str, name: str, call: Node) -> str:
     """
     if maker == _SCOPE:
         return SCOPED
-    if maker not in _MANY and maker not in _ONE:
+    if maker not in _MANY and maker not in _SINGLE:
         return ""
     options = _options(call)
     if options.get("polymorphic") == "true":

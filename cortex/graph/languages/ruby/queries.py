@@ -14,8 +14,8 @@ from cortex.terms.kinds import TYPE_KINDS
 
 #: methods of a model's class and of a query that return a query, and those that return an instance
 QUERIES = frozenset(
-    "all where not rewhere order reorder in_order_of includes eager_load preload joins left_joins left_outer_joins "
-    "references limit offset distinct unscoped unscope none lock readonly group having merge or and extending "
+    "all where not select rewhere order reorder in_order_of includes eager_load preload joins left_joins "
+    "left_outer_joins references limit offset distinct unscoped unscope none lock readonly group having merge or and extending "
     "excluding without strict_loading create_with load reload find_each with_attached page per".split()
 )
 INSTANCES = frozenset(
@@ -38,9 +38,9 @@ class Models:
 
     def is_model(self, ref: Ref) -> bool:
         """Return True for a class below Rails' class of records."""
-        if (known := self._are.get(ref)) is None:
-            known = self._are[ref] = self._is_below_record(ref)
-        return known
+        if (is_known := self._are.get(ref)) is None:
+            is_known = self._are[ref] = self._is_below_record(ref)
+        return is_known
 
     def _is_below_record(self, ref: Ref) -> bool:
         definition = self._project.definition(ref)
@@ -65,12 +65,12 @@ def member_of_model(members: Members, value: Value, name: str) -> Values:
     if value.tag not in ("def", "list") or value.depth > 1:
         return ()
     is_query = value.tag == "list"
-    known = name in QUERIES or (name in INSTANCES and (is_query or name not in _OF_CLASSES))
-    if not (known or is_query) or not members.helper(Models).is_model(value.ref):
+    is_method = name in QUERIES or (name in INSTANCES and (is_query or name not in _OF_CLASSES))
+    if not (is_method or is_query) or not members.helper(Models).is_model(value.ref):
         return ()
     if name in QUERIES:
         return query_of(value)
-    if known:
+    if is_method:
         return (Value("elem", value.path, value.at, 1),)
     return members.member_of_kind(value.ref, name, static=True)
 

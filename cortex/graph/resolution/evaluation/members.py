@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from cortex.graph.facts.facts import ANY_NAME, BY_MACRO, HOLDER, SPECIALIZED, SPREAD, Binding
+from cortex.graph.facts.rails import SCOPED
 from cortex.graph.resolution.calling.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME_AS, SECOND
 from cortex.graph.resolution.evaluation.results import Results
 from cortex.graph.resolution.evaluation.scopes import Scopes
@@ -266,11 +267,17 @@ class Members(Remembering):
         return tuple(v for v in values if v.tag != "def" or static == self._scopes.is_static(v.ref))
 
     def _handed_down(self, supertype: Ref, name: str) -> Values:
-        """Return a supertype's members; Ruby's modules keep their class methods to themselves."""
+        """Return a supertype's members; Ruby's modules keep their class methods to themselves,
+        except the scopes that Rails gives the types which include them.
+        """
         values = self._own_member(supertype, name)
         if values and self._is_mixin(supertype) and self._project.rules(supertype[0]).class_methods:
-            return self._drop_other_kind(values, static=False)
+            scopes = (v for v in values if v.tag == "def" and self._returns(v) == SCOPED)
+            return (*self._drop_other_kind(values, static=False), *scopes)
         return values
+
+    def _returns(self, value: Value) -> str:
+        return self._project.definition(value.ref).returns
 
     def _index_signature_values(self, value: Value, name: str) -> Values:
         """Return the values of a script type's index signature, `Record<string, Disk>`, for an
