@@ -127,7 +127,7 @@ class _Replica:
                 future.set_exception(_ReplicaGone(sent=True))
 
     def close(self) -> None:
-        # A failed send clears `connected` before the event of the end is read, and now never will be.
+        # A failed send clears `connected` before the event of the end is read, which never is now.
         self._give_up()
         for socket in (self._socket, self._monitor):
             self._loop.remove_reader(socket.FD)

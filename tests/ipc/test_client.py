@@ -244,7 +244,7 @@ def test_a_request_ends_with_its_worker_if_the_next_one_notices_the_end_first(st
             worker.wait()
             for path in start.folder.glob("*.sock"):
                 path.unlink()
-            time.sleep(0.5)
+            time.sleep(0.5)  # noqa: ASYNC251
             with pytest.raises(Silent):
                 await client.ask("embed", Embed(("a",)), 20)
             with pytest.raises(Silent):
