@@ -60,14 +60,14 @@ async def _find_sites(turn: Turn, name: str) -> list[Site]:
         generation=turn.generation.number,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    found = [place for place, line in (lines_of(hits) if hits is not None else ()) if line.kind != "comment"]
-    files = list(dict.fromkeys(path for path, _ in found))[:FILES_MAX]
+    places = [place for place, line in (lines_of(hits) if hits is not None else ()) if line.kind != "comment"]
+    files = list(dict.fromkeys(path for path, _ in places))[:FILES_MAX]
     try:
         texts = await read_texts(turn, files) if files else {}
     except Unavailable:
         return []
     sites = []
-    for path, number in found:
+    for path, number in places:
         lines = texts.get(path, "").split("\n")
         key = _key_of(lines[number - 1]) if number <= len(lines) else ""
         if key and name.endswith(f"_{key}") and _is_inside(lines, number, name.removesuffix(f"_{key}")):
