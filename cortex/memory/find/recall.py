@@ -523,15 +523,15 @@ def supported(rows: Sequence[RecalledNote]) -> list[RecalledNote]:
     row is about it. `disagrees` names rows that are left.
     """
     is_unsure = max((hit.evidence for hit in rows), default=0.0) < SURE
-    kept = list[RecalledNote]()
+    supported_rows = list[RecalledNote]()
     for at, hit in enumerate(rows):
         is_about = hit.evidence >= 0 or "newer" in hit.parts or hit.disagrees
         if at < FEWEST or (is_about and not is_unsure):
-            kept.append(hit)
-    numbers = {hit.note.number for hit in kept}
+            supported_rows.append(hit)
+    numbers = {hit.note.number for hit in supported_rows}
     return [
         replace(hit, is_unsure=is_unsure, disagrees=tuple(old for old in hit.disagrees if old in numbers))
-        for hit in kept
+        for hit in supported_rows
     ]
 
 
