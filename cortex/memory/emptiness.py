@@ -37,14 +37,14 @@ def say_next(view: View, rows: str, arguments: Mapping[str, Any]) -> str:
         words = f" No note has {', '.join(f'“{word}”' for word in unknown)}." if unknown else ""
         return f"Nothing is noted about this.{words} Try other words, or the code."
     if filters:
-        about = " about this" if query else ""
-        return f"Nothing is noted{about} with {' and '.join(filters)}: ask without."
+        subject = " about this" if query else ""
+        return f"Nothing is noted{subject} with {' and '.join(filters)}: ask without."
     return "This project has no notes: store one."
 
 
 def unknown_words(view: View, query: str) -> list[str]:
     """The words of a query, as they are in it, that no note has, each once."""
-    count, asked = view.memory.words.document_count, set(question_words(query))
-    stems = {word: asked.intersection(question_words(word)) for word in tokens.words(query)}
+    count, stems_of_query = view.memory.words.document_count, set(question_words(query))
+    stems = {word: stems_of_query.intersection(question_words(word)) for word in tokens.words(query)}
     unknown = [word for word, parts in stems.items() if parts and not any(map(count, parts))]
     return unknown[:UNKNOWN_MAX]

@@ -353,7 +353,7 @@ class Memory:
                 hits = self._with_heirs(hits, selection)
             rows = self._with_newer(hits[:COMPARED], query, selection, past_notes)
         shown = {hit.note.number for hit in rows}
-        return supported([*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)][:limit])
+        return supported([*rows, *(hit for hit in hits[COMPARED:] if hit.note.number not in shown)], limit)
 
     def _with_newer(
         self, hits: Sequence[RecalledNote], query: str, selection: Selection, past_notes: Mapping[int, Note]
@@ -517,21 +517,21 @@ class Memory:
             self.catalog.count(numbers, "shown" if is_shown else "uses")
 
 
-def supported(rows: Sequence[RecalledNote]) -> list[RecalledNote]:
-    """The first rows; of the others those with evidence that they are about the question, those
-    that were put beside a hit as newer, and those that outdate a row before, but none if perhaps no
+def supported(rows: Sequence[RecalledNote], limit: int) -> list[RecalledNote]:
+    """At most `limit` rows: the first ones, and those with evidence that they are about the
+    question, that were put beside a hit as newer, or that outdate a row before, unless perhaps no
     row is about it. `disagrees` names rows that are left.
     """
     is_unsure = max((hit.evidence for hit in rows), default=0.0) < SURE
-    kept = list[RecalledNote]()
-    for at, hit in enumerate(rows):
+    supported_rows = list[RecalledNote]()
+    for at, hit in enumerate(rows[:limit]):
         is_about = hit.evidence >= 0 or "newer" in hit.parts or hit.disagrees
         if at < FEWEST or (is_about and not is_unsure):
-            kept.append(hit)
-    numbers = {hit.note.number for hit in kept}
+            supported_rows.append(hit)
+    numbers = {hit.note.number for hit in supported_rows}
     return [
         replace(hit, is_unsure=is_unsure, disagrees=tuple(old for old in hit.disagrees if old in numbers))
-        for hit in kept
+        for hit in supported_rows
     ]
 
 
