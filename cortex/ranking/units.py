@@ -45,8 +45,8 @@ CANDIDATES = 100
 NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0
 #: the line of a place that means the whole file: the question is its path
 WHOLE_FILE = 0
-#: share of the penalty for a unit without a definition, if the question asks for documents, for files
-#: of the build or how to use the project, and in the best file of the ranking by chunks
+#: share of the penalty for a unit without a definition, if the question asks for documents, for
+#: files of the build or how to use the project, and in the best file of the ranking by chunks
 ASKED_LOOSE = 0.25
 #: the same for templates, if a word of the question may mean them: less than none, for their text
 #: has few of the words by which people describe it
