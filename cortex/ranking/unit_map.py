@@ -3,15 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from cortex.ranking.units import SIGNALS, ScoredUnit
-from cortex.terms.paths import asks_for_documents_alone, is_unasked_copy
+from cortex.terms.paths import asks_for_documents_alone, asks_for_records, is_record, is_unasked_copy
 from cortex.terms.units import SECTION
 
 #: lines of a map, and their bytes: 220 tokens
 MAP_LINES, MAP_BYTES = 16, 880
-#: first places from which a document or a test stands in the map
+#: definitions before which a document or a test stands in the map
 ASIDE_PLACES = 3
 #: functions of one name in a map, unless the question has the name: many types have a `Provide`
 SAME_NAME_MAX = 3
@@ -29,18 +30,25 @@ def choose_mapped(
 ) -> tuple[list[ScoredUnit], list[ScoredUnit]]:
     """Return (the units of the map, best first; the best tests, where `with_tests`).
 
-    One document and one test stand in the map, if they are among the first ASIDE_PLACES. Built
+    One document, one piece without a definition (configuration, a style) and one test stand in the
+    map, if fewer than ASIDE_PLACES definitions precede them. Built
     copies and declarations of types follow all others, unless the question names them. Sections
     precede all others, if it asks for documents alone.
     """
     ordered = sorted(units, key=lambda scored: (_is_copy(scored, question), -scored.score))
     tests = [scored for scored in ordered if scored.is_test]
     sections = [scored for scored in ordered if is_aside(scored) and not scored.is_test]
+    if not asks_for_records(question):
+        sections.sort(key=lambda scored: is_record(scored.unit["path"]))
     if pages := sections_asked_for(ordered, question):
         code = [scored for scored in ordered if not is_aside(scored)]
         return [*pages, *code], tests if with_tests else []
-    aside = [*sections[:1], *([] if with_tests else tests[:1])]
-    aside_ids = {id(scored) for scored in ordered[:ASIDE_PLACES]} & set(map(id, aside))
+    loose = [scored for scored in sections if scored.unit.get("kind") != SECTION]
+    documents = [scored for scored in sections if scored.unit.get("kind") == SECTION]
+    aside = [*documents[:1], *loose[:1], *([] if with_tests else tests[:1])]
+    code_before = list(accumulate((not is_aside(scored) for scored in ordered), initial=0))
+    places = zip(ordered, code_before, strict=False)
+    aside_ids = {id(scored) for scored, count in places if count < ASIDE_PLACES} & set(map(id, aside))
     mapped = [scored for scored in ordered if not is_aside(scored) or id(scored) in aside_ids]
     mapped = _drop_namesakes(mapped, question)
     return mapped or sections or tests, tests if with_tests else []

@@ -26,6 +26,7 @@ from cortex.terms.paths import (
     asks_for_documents_alone,
     asks_for_templates,
     asks_for_tests,
+    asks_how_to_use,
     is_example,
     is_foreign,
     is_template,
@@ -44,8 +45,8 @@ CANDIDATES = 100
 NAMED, NAME_ALONE, WHOLE_QUESTION = 0.8, 0.5, 3.0
 #: the line of a place that means the whole file: the question is its path
 WHOLE_FILE = 0
-#: share of the penalty for a unit without a definition, if the question asks for documents or for
-#: files of the build
+#: share of the penalty for a unit without a definition, if the question asks for documents, for
+#: files of the build or how to use the project, and in the best file of the ranking by chunks
 ASKED_LOOSE = 0.25
 #: the same for templates, if a word of the question may mean them: less than none, for their text
 #: has few of the words by which people describe it
@@ -227,9 +228,13 @@ def unit_signals(
         )
         for unit in units
     ]
-    asks_for_loose = asks_for_documents(question) or asks_for_build_alone(question)
+    asks_for_loose = any(
+        asks(question) for asks in (asks_for_documents, asks_for_build_alone, asks_how_to_use)
+    )
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["loose"] *= ASKED_LOOSE if asks_for_loose else 1.0
+    best_file = next(iter(files), "")
+    signal["loose"] *= [ASKED_LOOSE if path == best_file else 1.0 for path in paths]
     if sureness := asks_for_templates(question):
         words, share = question_words(question), sureness * ASKED_TEMPLATE
         signal["loose"] *= [

@@ -109,6 +109,13 @@ _DOCUMENT_WORDS = frozenset("documentation documents docs readme guide guides tu
 _DOCUMENTS = (
     r"(?:documentation|docs?|documents?|guides?|tutorials?|manual|readme)(?: (?:page|section|chapter)s?)?"
 )
+#: a question about using the project, which its documents and settings answer
+_HOW_TO = re.compile(
+    r"\bhow (?:to|(?:do|can|should|would) (?:i|we|you|one|users?)) (?:\w+ )?"
+    r"(?:configure|enable|disable|install|set up|deploy|upgrade|customi[sz]e)\b"
+    r"|\bdefault (?:value )?(?:of|for) (?:the )?(?:setting|option|variable|\S*[._]\S+)",
+    re.IGNORECASE,
+)
 #: a question for documents and not for code about them, as a generator of documents has it
 _DOCUMENTS_ALONE = re.compile(
     rf"^\W*(?:(?:find|show|read|see|which|what|the|any|me|user|developer|where (?:is|are)) )*{_DOCUMENTS}"
@@ -299,6 +306,11 @@ def asks_for_records(question: str) -> bool:
 def asks_for_documents(question: str) -> bool:
     """Whether the question names documents expressly."""
     return not _DOCUMENT_WORDS.isdisjoint(tokens.part_words(question))
+
+
+def asks_how_to_use(question: str) -> bool:
+    """Whether the question asks how to configure or run the project, or for a setting's default."""
+    return _HOW_TO.search(question) is not None
 
 
 def asks_for_documents_alone(question: str) -> bool:

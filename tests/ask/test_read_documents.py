@@ -92,3 +92,18 @@ def test_a_key_of_a_configuration_file_is_a_line_with_the_name(served):
     ]
     answer = asyncio.run(uses(served.context(), UsesQuestion("terminal_size")))
     assert "pom.xml" not in str(answer["sites"])
+
+
+def test_the_outline_of_yaml_has_all_keys_of_an_indent():
+    services = "".join(
+        f"  service{at}:\n    image: a\n    # why\n    test: b\n    environment:\n      KEY{at}: c\n"
+        for at in range(90)
+    )
+    lines = dict(enumerate(f"x-common: &common\n  restart: always\nservices:\n{services}".split("\n"), 1))
+    rows = [row["text"] for row in outline_document(lines, "docker-compose.yml", 10_000)]
+    assert rows == [
+        "x-common: &common",
+        "  restart: always",
+        "services:",
+        *(f"  service{at}:" for at in range(90)),
+    ]

@@ -101,7 +101,9 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     templates = [(chunk.path, chunk.start) for chunk in chunks if is_template(chunk.path)]
     # few templates have words of a question about them
     templates = templates if asks_for_templates(question.query) else []
-    reply = await _with_units_at(turn.renewed(), reply, [*lines, *literals, *templates])
+    reply = await _with_units_at(
+        turn.renewed(), reply, [*lines, *literals, *templates, *_best_place(files, chunks)]
+    )
     if asks_for_documents_alone(question.query):  # tests outnumber sections among the others
         request = UnitSearch(reading.query, 0, replace(filters, chunk_types=DOCUMENTS), number, SECTIONS)
         sections = await turn.lane("text", request, UnitHits, ours=True)
@@ -138,6 +140,15 @@ async def _rank_files(
     bm25_weight = turn.context.config.fusion.bm25_weight
     ranked = rank_lanes(lanes, replace(question, limit=FILES), reading, bm25_weight)
     return lanes, file_places(ranked), chunk_hits(lanes.replies)
+
+
+def _best_place(files: Mapping[str, tuple[float, int]], chunks: Sequence[ChunkHit]) -> list[tuple[str, int]]:
+    """Return the place of the best chunk of the best file: units of configuration and styles have
+    few words of a question in their fields.
+    """
+    inside = [chunk for chunk in chunks if chunk.path == next(iter(files), "")]
+    best = sorted(inside, key=lambda chunk: (-chunk.words - chunk.meaning, chunk.start))
+    return [(chunk.path, chunk.start) for chunk in best[:1]]
 
 
 async def _find_places(turn: Turn, query: str) -> tuple[list[tuple[str, int]], list[str]]:

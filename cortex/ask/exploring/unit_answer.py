@@ -34,7 +34,7 @@ from cortex.ranking.unit_map import (
     map_line,
     sections_asked_for,
 )
-from cortex.ranking.units import ScoredUnit, name_at
+from cortex.ranking.units import SIGNALS, ScoredUnit, name_at
 from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import language_of
@@ -311,7 +311,16 @@ def _with_code(units: Sequence[ScoredUnit], query: str, *, is_path: bool) -> lis
         or _count_lines(scored.unit) <= TYPE_LINES
         or (is_named(scored, query) and not _names_member(words, scored.unit, code))
     ]
-    return small or code or list(units)
+    return [*_leading_section(units, code), *(small or code)] or list(units)
+
+
+def _leading_section(units: Sequence[ScoredUnit], code: Sequence[ScoredUnit]) -> Sequence[ScoredUnit]:
+    """Return the best of all units if it is configuration, a style or a section: it precedes code
+    in spite of what lines without a definition lose. A line with a text of the question is
+    listed above it.
+    """
+    is_leading = code and is_aside(units[0]) and not units[0].is_test
+    return units[:1] if is_leading and not units[0].values[SIGNALS.index("literal")] else ()
 
 
 def _names_member(words: Container[str], unit: Answer, others: Sequence[ScoredUnit]) -> bool:

@@ -33,6 +33,8 @@ _MARKDOWN = (".md", ".mdx", ".markdown")
 #: lines for each row of an outline by the margin, from which on it is one by indents; indents that
 #: are tried, and rows of such an outline
 SPARSE_LINES, INDENTS_MAX, INDENTED_MAX = 40, 4, 80
+#: rows of an outline of YAML, which shows all keys of an indent or none: services, jobs
+YAML_ROWS_MAX = 120
 #: a line that ends something, or begins nothing
 _CLOSING = re.compile(r"\s*(?:end\b|[\]})]|</|#|//|/?\*|<!--|<\?php\s*$|$)")
 
@@ -61,7 +63,8 @@ def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> lis
     numbers = list(lines)
     starts = _find_starts(lines, path)
     if len(starts) * SPARSE_LINES < len(numbers) or len(starts) == 1:
-        starts = _indented(lines, max_bytes) or starts
+        is_yaml = path.lower().endswith((".yml", ".yaml"))
+        starts = _indented(lines, max_bytes, is_yaml=is_yaml) or starts
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
     rows = [_row(start, end, text) for (start, text), end in zip(starts, ends, strict=True)]
     return first_fitting(rows, _size, max_bytes)
@@ -184,9 +187,9 @@ def _margins(lines: Mapping[int, str]) -> list[tuple[int, str]]:
     ]
 
 
-def _indented(lines: Mapping[int, str], max_bytes: int) -> list[tuple[int, str]]:
-    """Return the lines down to the deepest indent of which all fit, else those of them that follow
-    a blank line or a comment.
+def _indented(lines: Mapping[int, str], max_bytes: int, *, is_yaml: bool) -> list[tuple[int, str]]:
+    """Return the lines down to the deepest indent of which all fit, else, but not in YAML, those of
+    them that follow a blank line or a comment.
     """
     indents = {
         number: len(text) - len(text.lstrip()) for number, text in lines.items() if not _CLOSING.match(text)
@@ -195,8 +198,11 @@ def _indented(lines: Mapping[int, str], max_bytes: int) -> list[tuple[int, str]]
     for most in sorted(set(indents.values()))[:INDENTS_MAX]:
         every = [(number, lines[number].rstrip()) for number, indent in indents.items() if indent <= most]
         first = [row for row in every if row[0] - 1 not in indents]
-        for rows in (every, first):
-            if len(rows) <= INDENTED_MAX and sum(_size(_row(0, 0, text)) for _, text in rows) <= max_bytes:
+        for rows in (every,) if is_yaml else (every, first):
+            if (
+                len(rows) <= (YAML_ROWS_MAX if is_yaml else INDENTED_MAX)
+                and sum(_size(_row(0, 0, text)) for _, text in rows) <= max_bytes
+            ):
                 best = max(best, rows, key=len)
                 break
     return best

@@ -68,9 +68,9 @@ async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict
 
 
 def _means(folder: str, file: str, path: str, has_namesakes: bool) -> bool:
-    """Whether a name behind `folder`, written in `file`, is the file at `path`: relative to the file
-    or to the project, or as the end of the path. A bare name is that of a file of the same folder
-    where there are several.
+    """Whether a name behind `folder`, written in `file`, is the file at `path`: relative to the
+    file or to the project, or as the end of the path. A bare name is that of a file of the same
+    folder where there are several.
     """
     home, _, name = path.rpartition("/")
     around = posixpath.normpath(posixpath.join(posixpath.dirname(file), folder, name))

@@ -139,7 +139,9 @@ async def find_uses(
             return by_name | {"notes": [], "suggestion": ""}
         files = files_meant(turn, symbol)
         if files and not await _have_uses(turn, meanings):
-            return await list_file_uses(turn, files, offset, max_tokens * TOKEN_BYTES)
+            by_path = await list_file_uses(turn, files, offset, max_tokens * TOKEN_BYTES)
+            if not meanings or any(block["total"] for block in by_path["sites"]):
+                return by_path
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
     is_path = looks_like_path(symbol)

@@ -38,8 +38,8 @@ def family_of(path: str) -> str:
 
 
 def component_name(path: str) -> str:
-    """Return a component's name: `MyCard` of `my-card.vue`, `Card` of `card.svelte`; "" for a page, an
-    index file, and a story or test of a component.
+    """Return a component's name: `MyCard` of `my-card.vue`, `Card` of `card.svelte`; "" for a page,
+    an index file, and a story or test of a component.
     """
     *folders, file = path.split("/")
     if _ABOUT.search(file):
