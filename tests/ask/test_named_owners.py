@@ -188,6 +188,8 @@ def test_lines_with_a_name_are_those_of_the_nearest_definition(tmp_path, serve):
         ("a.c", "void f(struct Sort *a, const Kind *b) { x(b->BIG", True),
         ("a.c", "void f(struct Sort *a, const Kind *b) { x(a->BIG", False),
         ("a.c", "void f(a, b) { struct Kind one, *two; x(two->BIG", True),
+        ("a.c", "void f(kind_t *a) { x(a->BIG", True),
+        ("a.c", "void f(struct kind_t *a) { x(a->BIG", False),
         ("a.c", "void f() { Kind a; }\nint g;\n}\nvoid h(int a) { x(a.BIG", False),
         ("a.c", "void f(Kind a) {\n}\nvoid h() { x(a.BIG", None),
         ("a.c", "void f(void *a) { return a; x(make(a)->BIG", None),

@@ -1,4 +1,4 @@
-"""Qt in C++: signals are sent and connected, and its pointers act as what they hold."""
+"""Qt in C++: signals are sent and connected, and its pointers act as their objects."""
 
 from __future__ import annotations
 

@@ -198,7 +198,8 @@ def words_in_code(
 def _is_member(receivers: Receivers, match: re.Match[str]) -> bool:
     """Whether a word without a receiver is a member of the owner."""
     language = language_of(receivers.path)
-    if language.headers and (of_owner := receivers.means_enclosing(match.start())) is not None:
+    of_owner = receivers.means_enclosing(match.start()) if language.name == "cpp" else None
+    if of_owner is not None:
         return of_owner
     implied = language.name in _IMPLIED and receivers.names_owner
     return implied or receivers.brings_members or _is_argument_of(receivers.code, match, receivers.owner.name)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +22,13 @@ _QUALIFIERS = (
 #: a type before a name: `const struct cell *`, `app::Cell &`, `QPointer<Cell> `
 _TYPE = rf"\s*{_QUALIFIERS}(?P<tag>(?:struct|union|class|enum)\s+)?(?:\w+::)*(?P<type>[A-Za-z_]\w*)(?:\s*<(?P<given>[^<>;]*)>)?"
 _BEFORE_NAME = re.compile(rf"{_TYPE}(?:\s*(?:const\b|[*&])\s*|\s+)+\Z")
+#: what ends a declaration behind its name
+_ENDS = r"(?=\s*(?:[,;=)\[{(]|:(?!:)))"
+_NAME = re.compile(rf"(?<![\w.>])[A-Za-z_]\w*{_ENDS}")
+#: names that are searched one by one
+SEARCHES_MAX = 60
+#: endings of another name for a type
+_ENDING = re.compile(r"(?:_t|_s|_T|_ptr|Ptr|Ref)$")
 #: the beginning of a statement that declares several names: `struct cell *one, `
 _BEFORE_LIST = re.compile(rf"{_TYPE}(?:\s*(?:const\b|[*&])\s*|\s+)+[A-Za-z_]\w*\b[^;(){{}}]*,[\s*&]*\Z")
 #: words that stand before a name like a type
@@ -28,8 +37,6 @@ _NO_TYPE = frozenset(
     " struct union class enum public private protected".split()
 )
 _LAST_WORD = re.compile(r"\w+")
-#: a name that a declaration may end with
-_NAME = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)(?=\s*(?:[,;=)\[{(]|:(?!:)))")
 #: the name of a method of C++ outside of its type
 _METHOD = re.compile(
     r"^(?![ \t#/])[^;{}()=\n]{0,200}?\b(\w+)(?:<[^<>\n]*>)?::~?(?:operator\b[^\n(]*|\w+)\s*\(", re.MULTILINE
@@ -55,23 +62,43 @@ class Functions:
     """
 
     def __init__(self, code: str, names: Collection[str]) -> None:
+        self._code, self._names = code, names
         self._ends = [match.start() for match in re.finditer(r"\n\}", code)]
-        declared = ((match, _read_type(code, match)) for match in _NAME.finditer(code) if match[1] in names)
-        self._variables: dict[str, list[tuple[int, Declared]]] = {}
-        for match, declaration in declared:
-            if declaration is not None:
-                self._variables.setdefault(match[1], []).append((match.start(), declaration))
-        self._methods = [(match.start(), match[1]) for match in _METHOD.finditer(code)]
-        self._code = code
-        #: index of each bracket → that of the bracket which is open behind it, -1 for none
-        self._open: list[tuple[int, int]] = []
-        self._around: dict[int, int] = {}
+
+    @cached_property
+    def _variables(self) -> dict[str, list[tuple[int, Declared]]]:
+        code = self._code
+        if len(self._names) <= SEARCHES_MAX:  # searches for names are much faster than one for all
+            patterns = (rf"{name}(?<![\w.>]{name}){_ENDS}" for name in map(re.escape, self._names))
+            matches: Iterable[re.Match[str]] = chain.from_iterable(
+                re.finditer(pattern, code) for pattern in patterns
+            )
+        else:
+            matches = (match for match in _NAME.finditer(code) if match[0] in self._names)
+        variables: dict[str, list[tuple[int, Declared]]] = {}
+        for match in matches:
+            if (declared := _read_type(code, match)) is not None:
+                variables.setdefault(match[0], []).append((match.start(), declared))
+        return variables
+
+    @cached_property
+    def _methods(self) -> list[tuple[int, str]]:
+        return [(match.start(), match[1]) for match in _METHOD.finditer(self._code)]
+
+    @cached_property
+    def _brackets(self) -> tuple[list[tuple[int, int]], dict[int, int]]:
+        """(index of each bracket with that of the one which is open behind it, -1 for none; the one
+        around each).
+        """
+        opened: list[tuple[int, int]] = []
+        around: dict[int, int] = {}
         inside = -1
-        for bracket in _BRACKET.finditer(code):
+        for bracket in _BRACKET.finditer(self._code):
             if bracket[0] == "{":
-                self._around[bracket.start()] = inside
-            inside = bracket.start() if bracket[0] == "{" else self._around.get(inside, -1)
-            self._open.append((bracket.start(), inside))
+                around[bracket.start()] = inside
+            inside = bracket.start() if bracket[0] == "{" else around.get(inside, -1)
+            opened.append((bracket.start(), inside))
+        return opened, around
 
     def find_declared(self, name: str, at: int) -> Declared | None:
         """Return the type of the nearest declaration of a variable before the index `at` in the
@@ -87,11 +114,12 @@ class Functions:
         """Return the type that the initialiser around the index `at` makes, `struct cell one = {`;
         None for none.
         """
-        row = bisect_left(self._open, at, key=itemgetter(0)) - 1
-        bracket = self._open[row][1] if row >= 0 else -1
+        opened, around = self._brackets
+        row = bisect_left(opened, at, key=itemgetter(0)) - 1
+        bracket = opened[row][1] if row >= 0 else -1
         before = self._head(bracket)
         if before.endswith(("{", ",")):  # an element: `struct cell all[] = {{.flags = 1}}`
-            before = self._head(self._around.get(bracket, -1))
+            before = self._head(around.get(bracket, -1))
             before = before if before.endswith("=") and "[" in before.rpartition(";")[2] else ""
         return _to_declared(_INITIALISED.search(before))
 
@@ -117,8 +145,13 @@ def _read_type(code: str, name: re.Match[str]) -> Declared | None:
 def _to_declared(match: re.Match[str] | None) -> Declared | None:
     if match is None or match["type"] in _NO_TYPE:
         return None
-    held = _LAST_WORD.findall(match["given"] or "")
-    return Declared(held[-1] if held else match["type"], bool(match["tag"]))
+    arguments = _LAST_WORD.findall(match["given"] or "")
+    return Declared(arguments[-1] if arguments else match["type"], bool(match["tag"]))
+
+
+def is_spelled_like(name: str, other: str) -> bool:
+    """Whether a name may be an alias of a type by its ending: `cell_t` of `cell`."""
+    return _ENDING.sub("", name).lower() == _ENDING.sub("", other).lower()
 
 
 def find_fields(code: str) -> Mapping[str, frozenset[str]]:

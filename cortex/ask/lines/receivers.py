@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 
-from cortex.ask.lines.declared_types import Declared, Functions
+from cortex.ask.lines.declared_types import Declared, Functions, is_spelled_like
 from cortex.terms.languages import language_of
 
 #: characters before a member in which its receiver is sought
@@ -109,7 +109,8 @@ class Receivers:
     def _is_ours(self, declared: Declared | None) -> bool | None:
         if declared is None or _PARAMETER.fullmatch(declared.name):
             return None
-        return self._means_ours(None) if declared.name in self._names else False
+        is_alias = not declared.tagged and is_spelled_like(declared.name, self.owner.name)
+        return self._means_ours(None) if is_alias or declared.name in self._names else False
 
     def means_enclosing(self, at: int) -> bool | None:
         """Whether the method of C++ around the index `at` is one of the owner; None for none, and
