@@ -60,7 +60,7 @@ async def find_lines(
     """Return the lines with a word, or with a name of a program such as `env-updated`; None for
     anything else and without an answer.
     """
-    word = word.strip("!?$")
+    marked, word = word.strip(), word.strip(" !?$")
     if not _NAME.fullmatch(word):
         return None
     before, after = (r"\b" * bool(re.match(r"\w", end)) for end in (word[0], word[-1]))
@@ -76,7 +76,17 @@ async def find_lines(
         lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    return None if hits is None else WordLines(dict(lines_of(hits)), hits.truncated)
+    if hits is None:
+        return None
+    lines = dict(lines_of(hits))
+    if marked[-1] in "!?":  # `border?` is another name than `border`, and `println!` a macro of Rust
+        whole = re.compile(rf"(?<![\w$]){re.escape(marked)}")
+        lines = {
+            place: line
+            for place, line in lines.items()
+            if language_of(place[0]).name == "rust" or whole.search(line.text)
+        }
+    return WordLines(lines, hits.truncated)
 
 
 def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
@@ -100,7 +110,7 @@ def list_others(
     their number alone), and how many are in tests, in comments, other strings and documents.
     `definitions`: where they begin.
     """
-    word = word.strip("!?$")
+    name, word = word, word.strip("!?$")
     whole_word = word_pattern(word)
     # others have it in another case, or as a part of a longer name
     lines = {place: line for place, line in holding.lines.items() if whole_word.search(line.text)}
@@ -108,10 +118,10 @@ def list_others(
     code = _sites_with_name(word, others)
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
     if max_bytes is None:
-        answer: dict[str, Any] = {"name": word, "files": []}
+        answer: dict[str, Any] = {"name": name, "files": []}
     else:
         room = int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE)
-        answer = {"name": word} | render_others(_drop_copies(word, shipped), room)
+        answer = {"name": name} | render_others(_drop_copies(word, shipped), room)
     answer |= {"total": len(shipped), "tests": len(code) - len(shipped), "texts": len(others) - len(code)}
     return answer | ({"at_least": True} if holding.truncated else {})
 
