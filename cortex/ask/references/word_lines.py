@@ -80,11 +80,11 @@ async def find_lines(
         return None
     lines = dict(lines_of(hits))
     if marked[-1] in "!?":  # `border?` is another name than `border`, and `println!` a macro of Rust
-        whole = re.compile(rf"(?<![\w$]){re.escape(marked)}")
+        with_mark = re.compile(rf"(?<![\w$]){re.escape(marked)}")
         lines = {
             place: line
             for place, line in lines.items()
-            if language_of(place[0]).name == "rust" or whole.search(line.text)
+            if language_of(place[0]).name == "rust" or with_mark.search(line.text)
         }
     return WordLines(lines, hits.truncated)
 
