@@ -7,6 +7,7 @@ import pytest
 from cortex.ask.lines.code_words import words_in_code
 from cortex.ask.lines.declared_names import find_declared_name
 from cortex.ask.lines.receivers import Owner
+from cortex.ask.reading.read import Read, read
 from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.front.text import render
 from tests.ask.searched import write
@@ -113,6 +114,20 @@ def test_a_line_means_the_member_or_constant_that_it_declares(served, place, of,
 )
 def test_a_line_without_a_declaration_of_its_own_means_the_definition_around_it(served, place, of):
     assert ask(served, place)["sites"][0]["of"] == of
+
+
+@pytest.mark.parametrize(
+    ("symbol", "lines"),
+    [
+        ("AboutState.size", (ABOUT, 5, 8)),
+        ("Language.HEBREW", (ABOUT, 10, 13)),
+        ("Start.display", (NAMES, 7, 10)),
+    ],
+)
+def test_a_member_is_read_in_its_type(served, symbol, lines):
+    answer = asyncio.run(read(served.context(), Read((symbol,))))
+    file, first, last = lines
+    assert render("cortex_read", answer).startswith(f"{file}:{first}-{last}  {symbol.partition('.')[0]}")
 
 
 def test_the_ending_of_a_path_is_no_name(served):

@@ -20,11 +20,13 @@ from cortex.ask.lines.current_lines import Span, read_changed, read_spans
 from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.data_definitions import find_data, find_parts
+from cortex.ask.reading.meanings import UNKNOWN
+from cortex.ask.references.owners import find_named_owner
 from cortex.ranking.traces import KNOWN_ENDINGS
 from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_built
-from cortex.terms.text.spelling import FileLines, means_file, path_below, read_file_lines
+from cortex.terms.text.spelling import FileLines, means_file, path_below, read_file_lines, read_symbol
 from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
@@ -105,6 +107,14 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     for place, definitions in zip(unclear, data, strict=True):
         if definitions:
             hits[place], meanings[place] = GraphHits(), definitions
+    lacking = [
+        place
+        for place, answer in hits.items()
+        if answer and answer.suggestion.startswith(UNKNOWN) and not place.is_path
+    ]
+    members = await _find_members(turn, lacking)
+    files |= await _find_files(turn, list(members.values()))
+    spellings = [members.get(place, place) for place in spellings]
     resolved = Resolved()
     types = [meaning for meant in meanings.values() for meaning in meant if meaning.kind in TYPE_KINDS]
     partial = [meaning for meaning in types if meaning.file.endswith(".cs")][:MEANINGS_MAX]
@@ -157,6 +167,18 @@ async def _find_files(turn: Turn, spellings: Sequence[_Spelling]) -> dict[_Spell
         if spots:
             files[place] = spots
     return files
+
+
+async def _find_members(turn: Turn, places: Sequence[_Spelling]) -> dict[_Spelling, _Spelling]:
+    """Return place → the line that declares a member which the graph lacks, behind its type."""
+    members: dict[_Spelling, _Spelling] = {}
+    for place in places:
+        name = next(iter(read_symbol(place.text)), "")
+        named = await find_named_owner(turn, name) if "." in name else None
+        if named and named.line:
+            file = named.owner.file
+            members[place] = _Spelling(place.text, FileLines(file, named.line), True)
+    return members
 
 
 def _is_folder(turn: Turn, place: _Spelling) -> bool:
