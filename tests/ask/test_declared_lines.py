@@ -37,7 +37,11 @@ FILES = {
     "ios/Filters/Edit.swift": "struct EditView {\n  func run() {}\n}\n",
     "ios/Filters/List.swift": "struct FilterList {\n  func show() {}\n}\n",
     "ios/Use.swift": "struct Use {\n  var filters: [String] = []\n  func go() { FilterList().show() }\n}\n",
-    "res/values/strings.xml": '<resources>\n  <string name="about_title">About</string>\n</resources>\n',
+    "res/values/strings.xml": '<resources>\n  <string name="about_title">About</string>\n  <string name="shared">Shared</string>\n</resources>\n',
+    **{
+        f"res/values-{language}/strings.xml": f'<resources>\n  <string name="shared">{language}</string>\n</resources>\n'
+        for language in ("af", "de", "fr", "it", "nl", "pl", "pt")
+    },
     "app/src/about/Screen.kt": ("package app.about\n\nfun screen() {\n    title(R.string.about_title)\n}\n"),
     "lib/shop/order.ex": (
         "defmodule Shop.Order do\n  @limit 5\n  defstruct [:id]\n\n  def valid?(order), do: order.id < @limit\n"
@@ -128,6 +132,12 @@ def test_a_member_is_read_in_its_type(served, symbol, lines):
     answer = asyncio.run(read(served.context(), Read((symbol,))))
     file, first, last = lines
     assert render("cortex_read", answer).startswith(f"{file}:{first}-{last}  {symbol.partition('.')[0]}")
+
+
+def test_a_resource_in_many_translations_is_one_line_that_of_the_default(served):
+    answer = ask(served, "shared")
+    assert sites(answer) == {"res/values/strings.xml:3"}
+    assert "in 7 files like it: res/{values-af," in render("cortex_uses", answer)
 
 
 def test_the_ending_of_a_path_is_no_name(served):

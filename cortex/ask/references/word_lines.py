@@ -17,7 +17,7 @@ from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import TESTS, Place, Site, Uses, cut, render_others
 from cortex.system.errors import Unavailable
 from cortex.terms.languages import language_of
-from cortex.terms.text.copies import find_copies
+from cortex.terms.text.copies import find_copies, may_be_copy
 from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: lines that are searched for a name, their bytes, and the files that are read for it
@@ -154,12 +154,14 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
 
 
 def _drop_copies(word: str, sites: Sequence[Site]) -> list[Site]:
-    """Keep one of the lines that files of data with almost the same path have in common."""
+    """Keep one of the lines that files of data or resources with almost the same path have in
+    common.
+    """
     end = word_pattern(word)
     copies = find_copies(
         (at, site.file, site.text[: match.end()] if (match := end.search(site.text)) else site.text)
         for at, site in enumerate(sites)
-        if language_of(site.file).kind == "data"
+        if may_be_copy(site.file)
     )
     left_out = {at for others, _ in copies.values() for at in others}
     return [
