@@ -25,6 +25,11 @@ FILES = {
         "class HomeModel(handle: Handle, homePage: String) {\n    val first = handle[KEY_STATE]\n"
         "    val language = Language.HEBREW\n    val page = homePage\n}\n"
     ),
+    "app/src/events/Events.kt": (
+        "package app.events\n\ninterface Events {\n    fun track(name: String)\n}\n\n"
+        "class EventsImpl : Events {\n    override fun track(name: String) {}\n}\n\n"
+        'class Shop(private val events: Events) {\n    fun sell() {\n        events.track("sold")\n    }\n}\n'
+    ),
     "app/src/homepage/Other.kt": "package app.homepage\n\nclass Other\n",
     "ios/Sources/Names.swift": (
         'import Foundation\n\nextension Notification.Name {\n  static let refresh = Notification.Name("r")\n}\n\n'
@@ -81,17 +86,21 @@ def sites(answer):
     }
 
 
-ABOUT, HOME, NAMES = "app/src/about/AboutModel.kt", "app/src/home/HomeModel.kt", "ios/Sources/Names.swift"
+ABOUT_MODEL, HOME_MODEL, NAMES = (
+    "app/src/about/AboutModel.kt",
+    "app/src/home/HomeModel.kt",
+    "ios/Sources/Names.swift",
+)
 
 
 @pytest.mark.parametrize(
     ("place", "of", "expected"),
     [
-        (f"{ABOUT}:3", "KEY_STATE", {f"{ABOUT}:17"}),
-        (f"{HOME}:3", "KEY_STATE", {f"{HOME}:6"}),
-        (f"{ABOUT}:6", "AboutState.version", {f"{ABOUT}:18"}),
-        (f"{ABOUT}:7", "AboutState.size", {f"{ABOUT}:18"}),
-        (f"{ABOUT}:11", "Language.HEBREW", {f"{HOME}:7"}),
+        (f"{ABOUT_MODEL}:3", "KEY_STATE", {f"{ABOUT_MODEL}:17"}),
+        (f"{HOME_MODEL}:3", "KEY_STATE", {f"{HOME_MODEL}:6"}),
+        (f"{ABOUT_MODEL}:6", "AboutState.version", {f"{ABOUT_MODEL}:18"}),
+        (f"{ABOUT_MODEL}:7", "AboutState.size", {f"{ABOUT_MODEL}:18"}),
+        (f"{ABOUT_MODEL}:11", "Language.HEBREW", {f"{HOME_MODEL}:7"}),
         (f"{NAMES}:4", "refresh", {"ios/Sources/View.swift:4"}),
         (f"{NAMES}:8", "Start.display", {"ios/Sources/View.swift:2"}),
         (f"{NAMES}:9", "Start.link", {"ios/Sources/View.swift:5"}),
@@ -109,9 +118,9 @@ def test_a_line_means_the_member_or_constant_that_it_declares(served, place, of,
 @pytest.mark.parametrize(
     ("place", "of"),
     [
-        (f"{ABOUT}:5", "AboutState"),
-        (f"{ABOUT}:8", "AboutState"),  # `)`
-        (f"{ABOUT}:17", "AboutModel.load"),
+        (f"{ABOUT_MODEL}:5", "AboutState"),
+        (f"{ABOUT_MODEL}:8", "AboutState"),  # `)`
+        (f"{ABOUT_MODEL}:17", "AboutModel.load"),
         ("lib/shop/order.ex:1", "Shop.Order"),
         ("app/src/homepage/Other.kt:3", "Other"),
     ],
@@ -123,8 +132,8 @@ def test_a_line_without_a_declaration_of_its_own_means_the_definition_around_it(
 @pytest.mark.parametrize(
     ("symbol", "lines"),
     [
-        ("AboutState.size", (ABOUT, 5, 8)),
-        ("Language.HEBREW", (ABOUT, 10, 13)),
+        ("AboutState.size", (ABOUT_MODEL, 5, 8)),
+        ("Language.HEBREW", (ABOUT_MODEL, 10, 13)),
         ("Start.display", (NAMES, 7, 10)),
     ],
 )
@@ -140,13 +149,19 @@ def test_a_resource_in_many_translations_is_one_line_that_of_the_default(served)
     assert "in 7 files like it: res/{values-af," in render("cortex_uses", answer)
 
 
+def test_the_uses_of_an_interface_are_shown_once(served):
+    text = render("cortex_uses", ask(served, "track"))
+    assert text.count('events.track("sold")') == 1
+    assert "EventsImpl.track, app/src/events/Events.kt:8: 1, as of Events.track\n" in text
+
+
 def test_the_ending_of_a_path_is_no_name(served):
     answer = ask(served, "app/src/homepage/Other.kt:2")
     assert "kt" not in {block["of"] for block in answer["sites"]}
     assert not answer.get("elsewhere")
 
 
-@pytest.mark.parametrize(("word", "line"), [("filters", "ios/Use.swift:2"), ("homePage", f"{HOME}:8")])
+@pytest.mark.parametrize(("word", "line"), [("filters", "ios/Use.swift:2"), ("homePage", f"{HOME_MODEL}:8")])
 def test_a_word_is_no_folder_of_another_spelling(served, word, line):
     answer = ask(served, word)
     assert line in sites(answer)

@@ -53,7 +53,7 @@ protocol Makes {}
 extension Makes { init(_ work: () -> Void) { work() } }
 """
 #: a call that may make a type → the line of the type, 0 for none
-MADE = {
+CONSTRUCTIONS = {
     'List(id: "a", title: "b")': 1,
     "List { }": 0,
     "List(items) { item in }": 0,
@@ -66,11 +66,11 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("call", MADE)
+@pytest.mark.parametrize("call", CONSTRUCTIONS)
 def test_a_type_is_made_with_a_closure_if_an_initializer_takes_one(call):
     targets = targets_of(f"{MODELS}func f() {{\n  {call}\n}}\n")
     lines = [line for line, name in targets]
-    assert lines == [MADE[call]] * bool(MADE[call])
+    assert lines == [CONSTRUCTIONS[call]] * bool(CONSTRUCTIONS[call])
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -63,5 +63,5 @@ async def keep_called(turn: Turn, meaning: Meaning, sites: Sequence[Site]) -> li
             sure.append(site)
         elif None in receivers or not receivers:
             open_sites.append(site)
-    kept = {site.place for site in (*sure, *await keep_nearest(turn, meaning, open_sites))}
-    return [site for site in sites if site.place in kept]
+    nearest = {site.place for site in (*sure, *await keep_nearest(turn, meaning, open_sites))}
+    return [site for site in sites if site.place in nearest]
