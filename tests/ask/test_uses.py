@@ -633,6 +633,14 @@ REGISTERED = {
         'class Jobs {\n    @Override\n    @Scheduled(cron = "0 0 * * *")\n    public void sweep() {\n    }\n\n'
         '    @Override\n    public String toString() {\n        return "";\n    }\n}\n'
     ),
+    "src/Module.kt": (
+        'package app\n\n@Module\n@InstallIn(Single::class)\nobject ShopModule {\n    @Suppress("LongMethod")\n'
+        "    @Provides\n    @Singleton\n    fun provideShop(clock: Clock): Shop = Shop(clock)\n\n"
+        "    @Composable\n    fun Screen() {}\n}\n"
+    ),
+    "src/Panel.swift": (
+        "class Panel {\n  @discardableResult\n  func draw() -> Int { 1 }\n\n  @IBAction func tapped() {}\n}\n"
+    ),
 }
 
 
@@ -651,6 +659,11 @@ def registered(tmp_path_factory, serve):
         ("App.clicked", [("@HostListener(…)", 5)]),
         ("Jobs.sweep", [("@Scheduled(…)", 3)]),
         ("Jobs.toString", []),
+        ("ShopModule", [("@Module", 3), ("@InstallIn(…)", 4)]),
+        ("ShopModule.provideShop", [("@Provides", 7)]),
+        ("ShopModule.Screen", []),
+        ("Panel.draw", []),
+        ("Panel.tapped", [("@IBAction", 5)]),
     ],
 )
 def test_a_decorator_that_may_register_a_definition_is_named(registered, symbol, decorators):
@@ -658,7 +671,8 @@ def test_a_decorator_that_may_register_a_definition_is_named(registered, symbol,
     (block,) = answer["sites"]
     assert [(row["text"], row["line"]) for row in block.get("decorators", ())] == decorators
     named = [f"{text} (line {line})" for text, line in decorators]
-    assert all(f"registered or wrapped by {name}" in render("cortex_uses", answer) for name in named)
+    listed = f"registered or wrapped by {', '.join(named)}," if named else ""
+    assert listed in render("cortex_uses", answer)
 
 
 def test_lines_of_another_receiver_are_no_uses_of_a_function(registered):

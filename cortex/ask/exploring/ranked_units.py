@@ -22,6 +22,7 @@ from cortex.ask.exploring.query_symbols import (
     find_files,
     names_in,
 )
+from cortex.ask.exploring.spelled_words import respell
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS, Search
@@ -97,6 +98,9 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         raise no_answer_error(turn.silent_lanes)
     if reply is None:
         return None
+    unknown = unknown_words(reading.query, counts) if counts is not None else []
+    if unknown and (query := await respell(turn, question.query, unknown)) != question.query:
+        return await find_units(turn, replace(question, query=query))
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     templates = [(chunk.path, chunk.start) for chunk in chunks if is_template(chunk.path)]
     # few templates have words of a question about them
@@ -123,7 +127,7 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
         notes=notes_of(lanes.vector),
         literals=literals,
         fits=bool(reply.units and (evidence.fits or meanings or lines or literals)),
-        unknown=tuple(unknown_words(reading.query, counts)) if counts is not None else (),
+        unknown=tuple(unknown),
         is_path=bool(of_files),
     )
 

@@ -87,6 +87,8 @@ _HOLDS: dict[str, str] = {
     "csharp": r"[$](?:@|\")\Z|[$]@\"\Z|@\Z",
     **dict.fromkeys(("kotlin", "scala", "shell", "php", "ruby", "elixir", "swift"), r'"\Z'),
 }
+#: the marks, strings and comments of a template of Elixir, which calls components and functions
+_QUOTED_IN_TEMPLATE = re.compile(r'"""|<%!--[\s\S]*?--%>|<!--[\s\S]*?-->|"[^"\n]*"')
 #: language → the heads of other parts of a type
 _PART_HEADS = {
     "rust": r"impl\b(?:<[^{;\n]{0,200}>)?(?:[^{;\n]{0,200}\bfor\b)?",
@@ -138,9 +140,12 @@ def only_code(path: str, text: str) -> str:
     """
     language = language_of(path)
     holds, inside = _HOLDS.get(language.name), _INSIDE.get(language.name)
+    is_elixir = language.name == "elixir"
 
     def blank(match: re.Match[str]) -> str:
         literal = match[0]
+        if is_elixir and text[max(0, match.start() - 2) : match.start()] == "~H":
+            return _QUOTED_IN_TEMPLATE.sub(lambda part: _ANY_BUT_SPACES.sub(" ", part[0]), literal)
         if holds is None or inside is None:
             return _ANY_BUT_SPACES.sub(" ", literal)
         if re.search(holds, text[max(0, match.start() - 3) : match.start() + 1]) is None:
@@ -182,6 +187,8 @@ def words_in_code(
         number += code.count("\n", counted, match.start())
         counted = match.start()
         accessed = _is_accessed(code, match.start())
+        if code[max(0, match.start() - 3) : match.start()] == "</.":
+            continue  # ends a component of Elixir
         if accessed and modules is not None and _is_of_another(code, match.start(), modules):
             continue
         unsure = False

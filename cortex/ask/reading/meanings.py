@@ -104,7 +104,9 @@ def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
     node = orjson.loads(hits.results[0])["node"]
     lines = node.get("start_line", 0), node.get("end_line", 0)
     text = node.get("signature", "")
-    return Meaning(node["id"], node["kind"], node.get("file", ""), *lines, hits.suggestion, text, symbol)
+    file = node.get("file", "")
+    identity = hits.target if file.startswith(f"{hits.target}/") else node["id"]  # the first file of a folder
+    return Meaning(identity, node["kind"], file, *lines, hits.suggestion, text, symbol)
 
 
 async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:

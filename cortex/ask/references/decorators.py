@@ -18,8 +18,8 @@ HEAD_LINES, ABOVE_LINES, SHOWN = 24, 6, 4
 _DECORATED_ABOVE = frozenset(("javascript", "typescript", "tsx"))
 #: the end of a line before a decorator
 _END = re.compile(r"[;{}]\s*$|\*/\s*$")
-_DECORATED = frozenset(("python", "javascript", "typescript", "tsx", "java"))
-_DECORATOR = re.compile(r"\s*@(?!interface\b)([A-Za-z_][\w.]*)(\()?")
+_DECORATED = frozenset(("python", "javascript", "typescript", "tsx", "java", "kotlin", "swift"))
+_DECORATOR = re.compile(r"\s*@(?!interface\b)(?:[a-z]+:)?([A-Za-z_][\w.]*)(\()?")
 #: decorators of tests, and last words of those that change, check or describe a definition and call
 #: it from nowhere
 _OF_TESTS = re.compile(r"(?:^|\.)(?:mark|patch)(?:\.|$)")
@@ -29,7 +29,11 @@ _PLAIN = frozenset(
     "singledispatchmethod total_ordering dataclass dataclass_transform runtime_checkable no_type_check unique verify "
     "coroutine deprecated skip skipif skipUnless skipIf expectedFailure "
     "Override Deprecated SuppressWarnings SafeVarargs FunctionalInterface Native Nullable NonNull Nonnull NotNull "
-    "CheckForNull CheckReturnValue CanIgnoreReturnValue VisibleForTesting Generated GuardedBy Beta".split()
+    "CheckForNull CheckReturnValue CanIgnoreReturnValue VisibleForTesting Generated GuardedBy Beta "
+    "Singleton Suppress JvmStatic JvmOverloads JvmField JvmName JvmInline Throws OptIn Composable ReadOnlyComposable "
+    "Serializable Parcelize Immutable Stable Keep RequiresApi SuppressLint MainThread WorkerThread UiThread AnyThread "
+    "Synchronized discardableResult MainActor available inlinable usableFromInline frozen nonobjc ViewBuilder "
+    "Observable ObservationIgnored Sendable preconcurrency escaping propertyWrapper dynamicMemberLookup resultBuilder".split()
 )
 
 

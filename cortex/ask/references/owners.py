@@ -65,7 +65,7 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
     types = [meaning for meaning in types if not meaning.is_guess and _may_have_members(meaning)]
     owners: list[Owner] = []
     for meaning in types:
-        owner = await _make_owner(turn, meaning)
+        owner = await make_owner(turn, meaning)
         itself = Function(meaning.id, meaning.file, meaning.start, meaning.end, meaning.kind)
         parts = await find_parts(turn, itself) if meaning.file.endswith(".cs") else []
         for part in (itself, *parts):
@@ -158,10 +158,11 @@ async def find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
     outer_type = read_meaning(hits) if hits is not None and hits.results else None
     if outer_type is None or outer_type.id != name or outer_type.kind not in TYPE_KINDS:
         return None
-    return await _make_owner(turn, outer_type)
+    return await make_owner(turn, outer_type)
 
 
-async def _make_owner(turn: Turn, meaning: Meaning) -> Owner:
+async def make_owner(turn: Turn, meaning: Meaning) -> Owner:
+    """Return a type with the names that tell it from others. Raises NotReady."""
     outer, _, name = meaning.name.rpartition(".")
     others = {strip_overload(other).partition(":")[2] for other in await _find_named_alike(turn, meaning)}
     namesakes = {other.rpartition(".")[0].rpartition(".")[2] for other in others}

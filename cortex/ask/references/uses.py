@@ -29,8 +29,11 @@ from cortex.ask.reading.meanings import (
     find_overloads,
     short_name,
 )
+from cortex.ask.references.declared_lines import Declared, find_declared
 from cortex.ask.references.decorators import find_decorators, head_of
 from cortex.ask.references.file_mentions import as_components, files_meant, list_file_uses
+from cortex.ask.references.module_lines import LANGUAGES as MODULE_LANGUAGES
+from cortex.ask.references.module_lines import find_module_lines, is_module, keep_called
 from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.other_mentions import describe_mentions
 from cortex.ask.references.owners import NamedOwner, find_named_owner, find_owner, keep_nearest
@@ -55,7 +58,8 @@ from cortex.terms.bounds import clamp
 from cortex.terms.budget import TOKEN_BYTES
 from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS, WHOLE_KINDS
-from cortex.terms.text.spelling import read_symbol
+from cortex.terms.languages import language_of
+from cortex.terms.text.spelling import read_file_lines, read_symbol
 from cortex.terms.tokens import WORD
 from ipc.messages import GraphHits, GraphOperation, GraphSearch
 
@@ -73,6 +77,8 @@ _CALLED_BY_LANGUAGE = re.compile(r"__\w+__|constructor")
 _OPERATOR = re.compile(r"(?:.*\W)?operator(?:\s|[^\w.:]).*")
 #: begin a line above a definition, in all languages
 _ANNOTATIONS = ("@", "#[", "[")
+#: languages whose code names no folders
+_FOLDERS_UNNAMED = frozenset(("csharp", "elixir", "java", "kotlin", "scala", "swift"))
 _PROPERTY = re.compile(r"\s*@(?:[\w.]*property|reify)\b")
 
 
@@ -142,20 +148,24 @@ async def find_uses(
             by_path = await list_file_uses(turn, files, offset, max_tokens * TOKEN_BYTES)
             if not meanings or any(block["total"] for block in by_path["sites"]):
                 return by_path
+    max_bytes = max_tokens * TOKEN_BYTES
+    if direction == "callers" and (declared := await find_declared(turn, symbol, meanings)) is not None:
+        return await _list_declared(turn, declared, offset, max_bytes)
     names = read_symbol(symbol) or (symbol,)
     guessed = not meanings or len(meanings) > 1 or meanings[0].is_guess
-    is_path = looks_like_path(symbol)
+    is_path = looks_like_path(read_file_lines(symbol).path)
     is_named = direction in ("callers", "types") and not is_path and not _OPERATOR.fullmatch(symbol)
     is_member = direction == "callers" and guessed and "." in names[0] and not is_path
     named = await find_named_owner(turn, names[0]) if is_member else None
     if named and named.inherited:
         meanings, named = list(named.inherited), None
     name = names[0].rpartition(".")[2]
-    is_misread = is_named and all(meaning.is_guess and _word_of(meaning) != name for meaning in meanings)
+    is_misread = is_named and all(
+        (meaning.is_guess and _word_of(meaning) != name) or _is_other_file(meaning, symbol)
+        for meaning in meanings
+    )
     if named or is_misread:
-        by_lines = await _list_lines(
-            turn, names[0], named, direction, offset=offset, max_bytes=max_tokens * TOKEN_BYTES
-        )
+        by_lines = await _list_lines(turn, names[0], named, direction, offset=offset, max_bytes=max_bytes)
         reason = named.describe(name, meanings) if named else _explain_lines(names[0], meanings, suggestion)
         if is_misread and not offset and (nested := await find_nested(turn, find_joined_names(names[0]))):
             by_lines = (by_lines or {}) | {"sites": [*nested, *(by_lines["sites"] if by_lines else ())]}
@@ -185,6 +195,28 @@ async def _have_uses(turn: Turn, files: Sequence[Meaning]) -> bool:
     return False
 
 
+async def _list_declared(turn: Turn, declared: Declared, offset: int, max_bytes: int) -> dict[str, Any]:
+    """Return the lines with the name that a line declares, as an answer of `find_uses`."""
+    owner, place = declared.owner, (declared.file, declared.line)
+    for room in (0, max_bytes):  # a type that mixes the type in names the member alone
+        usage, others = await find_mentions(turn, declared.word, owner, room)
+        usage.sites = [
+            site
+            for site in usage.sites
+            if site.place != place and not (declared.is_private and site.file != declared.file)
+        ]
+        if usage.sites or owner is None:
+            break
+    head = {
+        "of": f"{owner.name}.{declared.word}" if owner else declared.word,
+        "at": f"{declared.file}:{declared.line}",
+        "direction": "callers",
+    }
+    sites = [head | render(replace(usage, textual=True), offset, max_bytes)]
+    elsewhere = {"elsewhere": others} if others and not offset and not declared.is_private else {}
+    return {"sites": sites, "notes": [], "suggestion": ""} | elsewhere
+
+
 async def _list_lines(
     turn: Turn, name: str, named: NamedOwner | None, direction: Direction, *, offset: int, max_bytes: int
 ) -> dict[str, Any] | None:
@@ -208,6 +240,18 @@ async def _list_lines(
         usage.sites = [site for site in usage.sites if site.place != (named.owner.file, named.line)]
     block = head | {"direction": direction} | render(usage, offset, max_bytes)
     return {"sites": [block]} | ({} if offset else {"elsewhere": others})
+
+
+def _is_other_file(meaning: Meaning, symbol: str) -> bool:
+    """Whether a plain word means a file or a folder of another spelling, or one that code of its
+    language does not name.
+    """
+    if not symbol.isidentifier() or meaning.kind not in WHOLE_KINDS or ":" in meaning.id:
+        return False
+    parts = meaning.file.split("/")
+    if language_of(meaning.file).name in _FOLDERS_UNNAMED:
+        parts = parts[-1:]
+    return symbol not in {part.partition(".")[0] for part in parts}
 
 
 def _word_of(meaning: Meaning) -> str:
@@ -282,6 +326,8 @@ async def _list_uses(
             "at": (selected or overloads[0]).place,
             "direction": direction,
         }
+        if meaning.file.startswith(f"{meaning.id}/"):
+            del head["at"]
         definitions.update((overload.file, overload.start) for overload in overloads)
         places.update(site.place for site in usage.sites)  # with those of other overloads
         if len(overloads) > 1 and direction == "callers":
@@ -399,8 +445,11 @@ async def _find_uses_of(turn: Turn, meaning: Meaning, direction: Direction, dept
                 else None,
             )
             imports = sorted({*usage.imports, *text.imports})
-            nearest = text.sites if owner else await keep_nearest(turn, meaning, text.sites)
+            keep = keep_called if language_of(meaning.file).name in MODULE_LANGUAGES else keep_nearest
+            nearest = text.sites if owner else await keep(turn, meaning, text.sites)
             return replace(text, sites=nearest, imports=imports)
+    if direction == "callers" and not sites and is_module(meaning):
+        return await find_module_lines(turn, meaning)
     is_action = bool(routed) and meaning.kind == "method"
     usage.routed = is_action and all(
         site.place in routed or site.rank >= TESTS or site.file == meaning.file for site in sites.values()

@@ -17,7 +17,7 @@ from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import TESTS, Place, Site, Uses, cut, render_others
 from cortex.system.errors import Unavailable
 from cortex.terms.languages import language_of
-from cortex.terms.text.copies import find_copies
+from cortex.terms.text.copies import find_copies, may_be_copy
 from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: lines that are searched for a name, their bytes, and the files that are read for it
@@ -70,7 +70,7 @@ async def find_lines(
     """Return the lines with a word, or with a name of a program such as `env-updated`; None for
     anything else and without an answer.
     """
-    word = word.strip("!?$")
+    marked, word = word.strip(), word.strip(" !?$")
     if not _NAME.fullmatch(word):
         return None
     before, after = (r"\b" * bool(re.match(r"\w", end)) for end in (word[0], word[-1]))
@@ -86,7 +86,17 @@ async def find_lines(
         lines=LINES_MAX,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    return None if hits is None else WordLines(_mark_translations(dict(lines_of(hits))), hits.truncated)
+    if hits is None:
+        return None
+    lines = _mark_translations(dict(lines_of(hits)))
+    if marked[-1] in "!?":  # `border?` is another name than `border`, and `println!` a macro of Rust
+        with_mark = re.compile(rf"(?<![\w$]){re.escape(marked)}")
+        lines = {
+            place: line
+            for place, line in lines.items()
+            if language_of(place[0]).name == "rust" or with_mark.search(line.text)
+        }
+    return WordLines(lines, hits.truncated)
 
 
 def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
@@ -129,7 +139,7 @@ def list_others(
     their number alone), and how many are in tests, in comments, other strings and documents.
     `definitions`: where they begin; many others of the name are `namesakes`, their number.
     """
-    word = word.strip("!?$")
+    name, word = word, word.strip("!?$")
     # others have it in another case, or as a part of a longer name
     lines = {
         place: line for place, line in holding.lines.items() if word_pattern(word, place[0]).search(line.text)
@@ -141,10 +151,10 @@ def list_others(
     code = _sites_with_name(word, others)
     shipped = sorted((site for site in code if site.rank < TESTS), key=lambda site: site.order)
     if max_bytes is None:
-        answer: dict[str, Any] = {"name": word, "files": []}
+        answer: dict[str, Any] = {"name": name, "files": []}
     else:
         room = int(max(max_bytes, OTHERS_BYTES_MIN) * OTHERS_SHARE)
-        answer = {"name": word} | render_others(_drop_copies(word, shipped), room)
+        answer = {"name": name} | render_others(_drop_copies(word, shipped), room)
     answer |= {"total": len(shipped), "tests": len(code) - len(shipped), "texts": len(others) - len(code)}
     answer |= {"namesakes": len(namesakes)} if len(namesakes) > NAMESAKES_MAX else {}
     return answer | ({"at_least": True} if holding.truncated else {})
@@ -182,7 +192,9 @@ def _sites_with_name(word: str, lines: Mapping[Place, TextLine], *, in_code: boo
 
 
 def _drop_copies(word: str, sites: Sequence[Site]) -> list[Site]:
-    """Keep one of the lines that files of data with almost the same path have in common."""
+    """Keep one of the lines that files of data or resources with almost the same path have in
+    common.
+    """
     copies = find_copies(
         (
             at,
@@ -192,7 +204,7 @@ def _drop_copies(word: str, sites: Sequence[Site]) -> list[Site]:
             else site.text,
         )
         for at, site in enumerate(sites)
-        if language_of(site.file).kind == "data"
+        if may_be_copy(site.file)
     )
     left_out = {at for others, _ in copies.values() for at in others}
     return [

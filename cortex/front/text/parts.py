@@ -127,12 +127,16 @@ _HEADINGS = {
 
 
 def draw_sites(page: Page, sites: Answer | Sequence[Answer]) -> None:
-    """Draw the uses of each meaning of a symbol."""
-    for block in [sites] if isinstance(sites, Mapping) else sites:
-        _draw_uses(page, block)
+    """Draw the uses of each meaning of a symbol, equal ones once: those of an interface are also
+    those of its implementations.
+    """
+    blocks = [sites] if isinstance(sites, Mapping) else sites
+    for at, block in enumerate(blocks):
+        same = (other for other in blocks[:at] if other["files"] == block["files"] != [])
+        _draw_uses(page, block, next(same, None))
 
 
-def _draw_uses(page: Page, block: Answer) -> None:
+def _draw_uses(page: Page, block: Answer, same: Answer | None = None) -> None:
     more = " or more" if block.get("at_least") else ""
     heading, name = _HEADINGS.get(block.get("direction", "callers"), "places of"), block["of"]
     if block.get("textual"):
@@ -142,11 +146,13 @@ def _draw_uses(page: Page, block: Answer) -> None:
         *_behind(block.get("at", "")),
         _behind_overloads(block),
         (f": {block['total']}{more}", STRONG),
+        f", as of {same['of'] if same['of'] != name else same.get('at', name)}" if same else "",
     )
     if decorators := block.get("decorators"):
         listed = ", ".join(f"{row['text']} (line {row['line']})" for row in decorators)
         page.add(f"registered or wrapped by {listed}, which may call it")
-    _draw_places(page, block)
+    if same is None:
+        _draw_places(page, block)
     if imports := block.get("imports"):
         page.add((count(imports["total"], "import"), STRONG))
         for file in imports.get("files", ()):

@@ -6,13 +6,26 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
+from cortex.terms.languages import language_of
+
 #: files from which on a common line is shown once
 COPIES_FILES = 6
 #: note after it, with the number of the others and their path; characters of their names
 _NOTE, _NAMES_CHARS = "  ⋯ and in {} files like it: {}", 100
 #: a part of a path: between slashes, or of a name before its last dot
 _PART = re.compile(r"[^/]+(?=/)|[^/.]+(?=\.[^/]*$)")
-_ENGLISH = re.compile(r"en(?:glish)?(?:[-_]\w+)?", re.IGNORECASE)
+#: the English texts, or those that an app shows by default: `values` of Android, `Base` of iOS
+_ENGLISH = re.compile(r"(?:en(?:glish)?(?:[-_]\w+)?|Base)(?:\.lproj)?|values", re.IGNORECASE)
+
+
+#: languages of texts in translations: `values-de/strings.xml`, `de.lproj/Localizable.strings`
+_RESOURCES = frozenset(("xml", "text"))
+
+
+def may_be_copy(path: str) -> bool:
+    """Whether a line of a file may be one of many translations."""
+    language = language_of(path)
+    return language.kind != "code" or language.name in _RESOURCES
 
 
 def find_copies(lines: Iterable[tuple[int, str, Hashable]]) -> Mapping[int, tuple[list[int], str]]:

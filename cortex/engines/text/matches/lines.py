@@ -20,7 +20,7 @@ from cortex.system.arrays import Array
 from cortex.terms.budget import Budget
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_built, is_unshipped
-from cortex.terms.text.copies import find_copies
+from cortex.terms.text.copies import find_copies, may_be_copy
 from ipc.messages import ExactHits, Hit
 
 #: chunks whose lines are counted. For a query with more, the lines of so many of the best are
@@ -177,7 +177,7 @@ def drop_copies(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     of the match.
     """
     kinds, chunks = order.kinds.tolist(), marked.chunks.tolist()
-    paths = [hit.path if language_of(hit.path).kind != "code" else "" for hit in body.hits]
+    paths = [hit.path if may_be_copy(hit.path) else "" for hit in body.hits]
     places = [at for at in order.places if paths[chunks[at]]]
     texts = [body.text[marked.begins[at] : marked.ends[at]].strip() for at in places]
     copies = find_copies(

@@ -10,6 +10,7 @@ from cortex.graph.languages.defaults import read_names, with_default
 from cortex.graph.languages.swift.steps import (
     OPERATORS,
     call_extension,
+    drop_types_without_closure,
     find_module,
     is_operand,
     methods_with_labels,
@@ -109,7 +110,7 @@ SWIFT = Language(
     find_module=find_module,
     is_operand=is_operand,
     operator_functions=operator_functions,
-    bare_call=(take_where_clause,),
+    bare_call=(take_where_clause, drop_types_without_closure),
     member_call=(call_extension,),
     methods_by_name=(methods_with_labels,),
 )

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from cortex.graph.facts.expressions.chains import split_chain
-from cortex.graph.facts.expressions.labels import ANY_LABEL, first_labels, label_of
+from cortex.graph.facts.expressions.labels import ANY_LABEL, BLOCK, first_labels, label_of
 from cortex.graph.facts.expressions.operators import ELEMENT, SET_ELEMENT
 from cortex.graph.facts.facts import ACCESSOR, Binding, Definition, Reference
 from cortex.graph.resolution.calling.calls import Callee, Calls
@@ -15,7 +15,7 @@ from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.values import OVERLOADS_MAX, Value, Values, merge_values
 from cortex.graph.resolution.project import Project, Ref
-from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import family_of
 
 #: operators, which are functions of the same names
@@ -48,6 +48,23 @@ def take_where_clause(calls: Calls, callee: Callee) -> None:
     if not calls.targets.callable_refs(callee.values, -1):
         members = where_clause_members(calls.evaluator, callee.name, calls.path, callee.reference.scope)
         callee.values, callee.confidence = members or callee.values, "receiver"
+
+
+def drop_types_without_closure(calls: Calls, callee: Callee) -> None:
+    """Drop the types none of whose initializers takes a trailing closure as it is passed: a model
+    `List(id:)` is not the `List { … }` of a library.
+    """
+    if BLOCK not in callee.reference.passed:
+        return
+    callee.values = tuple([value for value in callee.values if not _refuses(calls, callee.reference, value)])
+
+
+def _refuses(calls: Calls, reference: Reference, value: Value) -> bool:
+    if value.tag != "def" or calls.project.definition(value.ref).kind not in TYPE_KINDS:
+        return False
+    members = calls.evaluator.attribute(value, "init")
+    refs = [member.ref for member in members if member.tag == "def"]
+    return bool(refs) and not any(calls.targets.accepts(ref, reference) for ref in refs)
 
 
 def call_extension(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
