@@ -685,7 +685,7 @@ def test_lines_of_another_receiver_are_no_uses_of_a_function(registered):
     assert {"shop/pool.py:2", "shop/pool.py:3", "shop/pool.py:4"} <= set(sites(answer["elsewhere"]))
 
 
-#: jobs with the method of one name, and a type whose methods return it
+#: jobs with the method of one name, and a type that its methods return
 JOBS = {
     **{
         f"app/jobs/{name}_job.rb": f"class {name.title()}Job < ApplicationJob\n  def perform(id)\n    id\n  end\nend\n"

@@ -1,4 +1,4 @@
-"""What Laravel calls by convention: handlers of jobs and events, scopes of models."""
+"""Conventions of Laravel: handlers of jobs and events, scopes of models."""
 
 from __future__ import annotations
 
