@@ -18,6 +18,7 @@ def shop(tmp_path_factory, serve):
         {
             "courier.py": "class ParcelCourier:\n    def deliver_later(self, day):\n        return day + 1\n",
             "shop.py": "from courier import ParcelCourier\n\n\ndef send(day):\n    return ParcelCourier().deliver_later(day)\n",
+            "zeppelin.py": "class Zeppelin:\n    def inflate(self, gas):\n        return gas + 1\n",
             "get.py": "def read(options):\n    return options.get('a')\n",
             **{f"steps_{at}.py": CALLS.replace("parcel", f"box_{at}") for at in range(9)},
         },
@@ -28,8 +29,8 @@ def shop(tmp_path_factory, serve):
 @pytest.mark.parametrize(
     ("query", "name", "word"),
     [
-        ("ParcelCurier", "ParcelCourier", "`ParcelCurier` as `ParcelCourier`"),
-        ("ParcelCourier.deliver_latr", "ParcelCourier.deliver_later", "`deliver_latr` as `deliver_later`"),
+        ("Zepelin", "Zeppelin", "`Zepelin` as `Zeppelin`"),
+        ("Zepelin.inflte", "Zeppelin.inflate", "`inflte` as `inflate`"),
     ],
 )
 def test_a_misspelled_name_is_read_as_that_of_a_definition(shop, query, name, word):

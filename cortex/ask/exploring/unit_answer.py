@@ -265,7 +265,7 @@ class _Candidate:
     @property
     def bounds(self) -> Bounds:
         """How much is shown: of data the lines with words of the question, and the keys around."""
-        return Bounds(whole=DATA_LINES, share=DATA_SHARE) if self.is_data else Bounds()
+        return Bounds(whole_lines=DATA_LINES, share=DATA_SHARE) if self.is_data else Bounds()
 
     def weigh(self, words: Mapping[str, float], wanted: TermFinder) -> Mapping[str, float]:
         """Return word → worth: the given ones of code, of data by the lines that have a word."""

@@ -95,7 +95,7 @@ class Bounds:
     #: share of the best block's worth that another needs
     share: float = 0.0
     #: lines up to which the definition is shown whole
-    whole: int = WHOLE_LINES
+    whole_lines: int = WHOLE_LINES
     #: whether blocks behind one that does not fit are left out
     in_order: bool = False
 
@@ -166,7 +166,10 @@ def choose_pieces(
     """
     own_lines = body.own_lines
     view = _View(body, (), bounds.outline, _doc_ends(body))
-    if len(own_lines) <= bounds.whole and _least_bytes(body, own_lines.keys() - view.doc_ends) <= max_bytes:
+    if (
+        len(own_lines) <= bounds.whole_lines
+        and _least_bytes(body, own_lines.keys() - view.doc_ends) <= max_bytes
+    ):
         all_lines = _show_all(view)
         if all_lines.size <= max_bytes:
             return all_lines
