@@ -15,7 +15,7 @@ _NAMELESS = frozenset({"index"})
 _SCRIPT = "javascript"
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 #: a file about a component: `Card.story.vue`, `Card.test.vue`; not `Card.client.vue` of Nuxt
-_ABOUT = re.compile(r"\.(?:test|spec|story|stories|mock|cy)\.\w+$")
+_STORY_OR_TEST = re.compile(r"\.(?:test|spec|story|stories|mock|cy)\.\w+$")
 #: endings of components alone: MDX and Astro are pages as often
 _COMPONENTS_ALONE = (".vue", ".svelte")
 #: folders of pages, which no template names
@@ -42,7 +42,7 @@ def component_name(path: str) -> str:
     an index file, and a story or test of a component.
     """
     *folders, file = path.split("/")
-    if _ABOUT.search(file):
+    if _STORY_OR_TEST.search(file):
         return ""
     stem = file.partition(".")[0]
     name = pascal(stem)
