@@ -21,11 +21,11 @@ def find_local_lines(path: str, lines: Mapping[int, str], word: str) -> set[int]
     )
     if not (parameter.search(head) or any(assigned.search(text) for text in code.values())):
         return set()
-    bare = re.compile(rf"(?<![.>@:$]){word_pattern(word).pattern}(?!\s*\()")
+    bare = re.compile(rf"(?<![.>@:$]){word_pattern(word, path).pattern}(?!\s*\()")
     return {
         number
         for number, text in code.items()
         if number != first
-        and (at := [match.start() for match in word_pattern(word).finditer(text)])
+        and (at := [match.start() for match in word_pattern(word, path).finditer(text)])
         and at == [match.start() for match in bare.finditer(text)]
     }
