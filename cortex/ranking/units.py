@@ -20,6 +20,7 @@ from cortex.ranking.evidence import distribution
 from cortex.ranking.ranked_hits import Ranked
 from cortex.system.arrays import Array
 from cortex.terms.code.inline_tests import is_test_code
+from cortex.terms.languages import language_of
 from cortex.terms.paths import (
     asks_for_build_alone,
     asks_for_documents,
@@ -30,6 +31,7 @@ from cortex.terms.paths import (
     is_example,
     is_foreign,
     is_template,
+    is_test,
     question_words,
     template_share,
 )
@@ -186,6 +188,15 @@ def rank_units(
     )
 
 
+def has_loose_text(path: str) -> bool:
+    """Whether a file's text without a definition says what it is for: of configuration, a style or
+    a document, not of a program, a test or a template.
+    """
+    language = language_of(path)
+    is_program = language.kind == "code" and language.nodes and bool(language.wheel)
+    return not (is_program or is_test(path) or is_template(path))
+
+
 def unit_signals(
     question: str,
     units: Sequence[Mapping[str, Any]],
@@ -234,7 +245,8 @@ def unit_signals(
     signal["loose"][:] = [unit.get("kind", "") in LOOSE_KINDS for unit in units]
     signal["loose"] *= ASKED_LOOSE if asks_for_loose else 1.0
     best_file = next(iter(files), "")
-    signal["loose"] *= [ASKED_LOOSE if path == best_file else 1.0 for path in paths]
+    if has_loose_text(best_file):
+        signal["loose"] *= [ASKED_LOOSE if path == best_file else 1.0 for path in paths]
     if sureness := asks_for_templates(question):
         words, share = question_words(question), sureness * ASKED_TEMPLATE
         signal["loose"] *= [

@@ -78,5 +78,9 @@ def test_a_bare_name_of_a_file_also_has_the_other_lines_with_it(site):
     ]
 
 
-def test_a_name_of_two_folders_is_not_their_first_files(site):
-    assert [(heading, places) for heading, places in places_of(site, "bar")] == [("bar", ["web/page.ts:2"])]
+def test_a_name_of_two_folders_means_all_files_of_each_and_the_lines_with_it(site):
+    assert places_of(site, "bar") == [("web/bar", ["web/page.ts:1"]), ("web/other/bar", [])]
+    others = orjson.loads(orjson.dumps(asyncio.run(uses(site.context(), UsesQuestion("bar")))))["elsewhere"]
+    assert [(file["file"], [row["line"] for row in file["sites"]]) for file in others["files"]] == [
+        ("web/page.ts", [2])
+    ]

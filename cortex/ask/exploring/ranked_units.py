@@ -36,6 +36,7 @@ from cortex.ranking.units import (
     ScoredUnit,
     chunk_hits,
     file_places,
+    has_loose_text,
     rank_units,
 )
 from cortex.terms.paths import asks_for_documents_alone, asks_for_templates, is_template, is_test
@@ -147,10 +148,13 @@ async def _rank_files(
 
 
 def _best_place(files: Mapping[str, tuple[float, int]], chunks: Sequence[ChunkHit]) -> list[tuple[str, int]]:
-    """Return the place of the best chunk of the best file: units of configuration and styles have
-    few words of a question in their fields.
+    """Return the place of the best chunk of the best file, if it is none of a program: units of
+    configuration and styles have few words of a question in their fields.
     """
-    inside = [chunk for chunk in chunks if chunk.path == next(iter(files), "")]
+    best_file = next(iter(files), "")
+    if not has_loose_text(best_file):
+        return []
+    inside = [chunk for chunk in chunks if chunk.path == best_file]
     best = sorted(inside, key=lambda chunk: (-chunk.words - chunk.meaning, chunk.start))
     return [(chunk.path, chunk.start) for chunk in best[:1]]
 

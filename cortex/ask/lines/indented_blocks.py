@@ -48,6 +48,34 @@ def signature_end(lines: Mapping[int, str], head: int) -> int:
     return last + 1 if lines.get(last + 1, "").strip() == "{" else last
 
 
+#: the begins of comments that no line of code has
+_COMMENTS = ("//", "/*", "* ", "*/")
+#: annotations before a declaration in its line
+_ANNOTATIONS = re.compile(r"^\s*(?:@[\w.:]+(?:\([^()]*\))?\s+)+(?=\S)")
+
+
+def declaration_at(lines: Mapping[int, str], line: int) -> tuple[int, int]:
+    """Return (first, last) of the declaration that a line begins: with the comments above it, and
+    the lines with more indentation below.
+    """
+    first, indentation = line, indentation_of(lines[line])
+    last = signature_end({**lines, line: _ANNOTATIONS.sub("", lines[line])}, line)
+    while lines.get(first - 1, "").strip().startswith(_COMMENTS):
+        first -= 1
+    has_body = False
+    for number in range(last + 1, max(lines) + 1):
+        text = lines[number]
+        is_inside = indentation_of(text) > indentation
+        closes = has_body and indentation_of(text) == indentation and _is_bracket(text)
+        if text.strip() and not is_inside and not closes:
+            break
+        has_body |= is_inside
+        last = number if is_inside or closes else last
+        if closes:
+            break
+    return first, last
+
+
 def find_blocks(lines: Mapping[int, str], head: int) -> list[Block]:
     """Return the blocks of the definition whose signature begins at the line `head`."""
     end = signature_end(lines, head)

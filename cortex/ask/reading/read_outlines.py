@@ -63,7 +63,8 @@ def outline_document(lines: Mapping[int, str], path: str, max_bytes: int) -> lis
     numbers = list(lines)
     starts = _find_starts(lines, path)
     if len(starts) * SPARSE_LINES < len(numbers) or len(starts) == 1:
-        is_yaml = path.lower().endswith((".yml", ".yaml"))
+        # of a section its keys suffice
+        is_yaml = path.lower().endswith((".yml", ".yaml")) and numbers[0] == 1
         starts = _indented(lines, max_bytes, is_yaml=is_yaml) or starts
     ends = [*(number - 1 for number, _ in starts[1:]), numbers[-1]] if starts else []
     rows = [_row(start, end, text) for (start, text), end in zip(starts, ends, strict=True)]

@@ -15,6 +15,7 @@ from cortex.ask.exploring.functions import Function, ask_graph
 from cortex.ask.lines.code_words import find_constant, find_declaration, only_code
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.declared_types import find_aliases, find_fields
+from cortex.ask.lines.indented_blocks import declaration_at
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.data_definitions import find_parts
@@ -85,7 +86,7 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
 
 
 async def find_member(turn: Turn, symbol: str) -> list[Function]:
-    """Return the line of a member or constant that a symbol names and the graph lacks: a field, a
+    """Return the lines of a member or constant that a symbol names and the graph lacks: a field, a
     constant of an enumeration; in C also one without its type. Raises NotReady.
     """
     name = next(iter(read_symbol(symbol)), "")
@@ -96,8 +97,10 @@ async def find_member(turn: Turn, symbol: str) -> list[Function]:
         named = await find_named_owner(turn, name)
         if named is None or not named.line:
             return []
-        place = (named.owner.file, named.line)
-        return [Function(f"{named.owner.file}:{named.owner.name}.{word}", *place, named.line, "constant")]
+        file = named.owner.file
+        text = (await read_texts(turn, [file])).get(file, "")
+        first, last = declaration_at(dict(enumerate(text.split("\n"), 1)), named.line)
+        return [Function(f"{file}:{named.owner.name}.{word}", file, first, last, "constant")]
     lines = await find_lines(turn, word, ("code",))
     files = {path for path, _ in lines.lines if language_of(path).headers} if lines else set()
     texts = await read_texts(turn, sorted(files, key=_is_header, reverse=True)[:FILES_MAX]) if files else {}

@@ -286,7 +286,12 @@ async def search_text(
     if holding is None:
         return Uses()
     lines, truncated = holding
-    in_code = (path for (path, _), line in lines.items() if line.kind != "comment")
+    # a template of Elixir is a string, which counts as a comment
+    in_code = (
+        path
+        for (path, _), line in lines.items()
+        if line.kind != "comment" or language_of(path).name == "elixir"
+    )
     paths = [path for path in dict.fromkeys(in_code) if language_of(path).kind == "code"]
     usage = Uses(textual=True, truncated=truncated or len(paths) > FILES_MAX)
     try:
