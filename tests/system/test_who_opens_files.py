@@ -74,6 +74,7 @@ ALLOWED = {
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",
     ): PACKAGE,
     ("cortex.front.prompt_map", "base.glob"): "lists sockets, in a hook that loads little",
+    ("cortex.ask.lines.saved_files", "read_text"): OTHER,
     ("cortex.indexer.syntax.source", "read_text"): "decodes bytes",
     ("cortex.settings.encodings", "read_text"): "decodes bytes",
     ("cortex.settings.folders.branches", "read_text"): "settings.identity.read_text",

@@ -11,7 +11,7 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: letters of a word that may be two, words that are looked up, and lines that are read for one
 LETTERS_MIN, WORDS_MAX, LINES_MAX = 6, 2, 20
-#: what is searched
+#: chunks that are searched
 _CODE = Filters(chunk_types=("code",))
 #: where a word of code begins inside of a name
 _INSIDE = re.compile(r"[a-z][A-Z]|[A-Za-z]_[A-Za-z]")

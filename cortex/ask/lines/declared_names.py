@@ -14,7 +14,7 @@ _ANNOTATION = re.compile(
     r"@(?!interface\b)[A-Za-z_][\w.:]*(?:\((?:[^()]|\([^()]*\))*\))?|#?!?\[[^\]]*\]|\(set\)"
 )
 _TYPE_ARGUMENTS = re.compile(r"<[^<>]*>")
-#: words, then the name, then what follows a name that is declared
+#: words, then the name, then the text behind a name that is declared
 _DECLARED = re.compile(
     r"\s*((?:[\w.$*&?:]+\s+)*?)[:$]?((?!\d)\w+)[?!]?(?=:(?!:)|\s+:\s|\s*(?:=(?![=~])|[;,{(]|\Z))"
 )

@@ -22,7 +22,7 @@ _QUALIFIERS = (
 #: a type before a name: `const struct cell *`, `app::Cell &`, `QPointer<Cell> `
 _TYPE = rf"\s*{_QUALIFIERS}(?P<tag>(?:struct|union|class|enum)\s+)?(?:\w+::)*(?P<type>[A-Za-z_]\w*)(?:\s*<(?P<given>[^<>;]*)>)?"
 _BEFORE_NAME = re.compile(rf"{_TYPE}(?:\s*(?:const\b|[*&])\s*|\s+)+\Z")
-#: what ends a declaration behind its name
+#: the end of a declaration behind its name
 _ENDS = r"(?=\s*(?:[,;=)\[{(]|:(?!:)))"
 _NAME = re.compile(rf"(?<![\w.>])[A-Za-z_]\w*{_ENDS}")
 #: names that are searched one by one

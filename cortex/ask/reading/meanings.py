@@ -74,7 +74,7 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
     pairs = zip(candidates, answers, strict=False)
     read = [(name, read_meaning(answer, symbol)) for name, answer in pairs if answer and answer.results]
-    # the first file of a folder is not what the folder's name means
+    # a folder's name does not mean its first file
     meanings = [m for name, m in read if m.id == name or not m.file.startswith(f"{name}/")]
     if hits.suggestion.startswith(UNKNOWN):  # its last part alone has meanings
         remark = f"{hits.suggestion.partition(';')[0]}; read by its last part."
