@@ -2,8 +2,6 @@
 `source` of shells, workflows and settings do.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -54,7 +52,7 @@ async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict
         generation=turn.generation.number,
     )
     hits = await turn.lane("text", request, ExactHits, ours=True)
-    pattern = re.compile(rf"(?<![\w.@+-]){written}(?![\w-])(?!\.\w)")
+    pattern = re.compile(rf"(?<![\w.@+/-]){written}(?![\w-])(?!\.\w)")
     namesakes = [other for other in turn.context.freshness.listed() if other.rpartition("/")[2] == name]
     sites = [
         Site(*place, "", cut(line.text))

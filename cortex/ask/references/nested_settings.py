@@ -16,8 +16,8 @@ from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: names of a question that are searched, lines and files that are read for them, and parts of one
 NAMES_MAX, LINES_MAX, FILES_MAX, PARTS_MAX = 2, 120, 12, 6
-#: bytes of the lines of one setting
-BLOCK_BYTES = 400
+#: lines above a key in which its tables begin; bytes of the lines of one setting
+AROUND_MAX, BLOCK_BYTES = 2_000, 400
 #: a name in small letters that may join those of tables
 _JOINED = re.compile(r"(?<![\w.@$/-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w(/-])")
 #: the key of a line, and the table of a header
@@ -96,7 +96,7 @@ def _is_inside(lines: Sequence[str], number: int, outer: str) -> bool:
 def _keys_around(lines: Sequence[str], number: int) -> Iterator[str]:
     """Yield the keys of the tables around a line, the innermost first."""
     indent = indentation_of(lines[number - 1])
-    for line in reversed(lines[: number - 1]):
+    for line in reversed(lines[max(0, number - 1 - AROUND_MAX) : number - 1]):
         if not line.strip():
             continue
         if (table := _TABLE.match(line)) and indentation_of(line) <= indent:
