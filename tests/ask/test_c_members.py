@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from cortex.ask.lines.code_words import find_constant
+from cortex.ask.lines.declared_types import Functions, find_fields
 from cortex.ask.reading.read import Read, read
 from cortex.ask.references.uses import UsesQuestion, uses
 from tests.ask.searched import write
@@ -142,3 +144,13 @@ def test_a_method_is_read_in_its_body_whichever_file_comes_first(tmp_path, serve
     assert block["at"] == "src/Shop.cpp:3"
     (item,) = asyncio.run(read(served.context(), Read(("Shop::limit",))))["code"]
     assert (item["file"], item["start"], item["end"]) == ("src/Shop.cpp", 3, 6)
+
+
+def test_blanked_comments_and_rows_of_marks_take_no_time_of_their_own():
+    blank = (" " * 60 + "\n") * 8_000
+    assert find_fields(f"{blank}struct cell {{\n  int *flags;\n}};\n") == {"flags": frozenset({"int"})}
+    code = "int run(void)\n{\n  return foo" + " " * 300 + "+ cell->flags;\n}\n"
+    assert Functions(code, {"cell"}).find_declared("cell", code.index("cell")) is None
+    marks = f"enum code {{\n  ONE,\n#{'#' * 60} ##\n  TWO\n}};\n"
+    assert find_constant("a.h", marks, "TWO") == 4
+    assert not find_constant("a.h", marks, "THREE")

@@ -117,7 +117,7 @@ MADE_CHARS = 400
 #: the text behind the name of an argument or of a field
 _KEY = re.compile(r"\s*(?:=(?![=>~])|:(?!:))")
 #: the begin of an `enum` with constants that are names around it, up to one of them
-_ENUM = r"\benum\b(?!\s+(?:class|struct)\b)[^;{}()]*\{(?:[^{}]*,)?(?:\s*#[^\n]*)*\s*"
+_ENUM = r"\benum\b(?!\s+(?:class|struct)\b)[^;{}()]*\{(?:[^{}]*,)?(?:\s*#[^\n]*\n)*\s*"
 _ANY_BUT_SPACES = re.compile(r"\S")
 _BRACKET = re.compile(r"[(){}\[\]]")
 _ACCESS = re.compile(r"(?:(?<!\.)\.|(?<=[\w)\]])->|::)\s*\Z")

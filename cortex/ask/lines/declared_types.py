@@ -20,8 +20,8 @@ _QUALIFIERS = (
     r"(?:(?:const|volatile|static|register|extern|constexpr|inline|thread_local|restrict|mutable)\s+)*"
 )
 #: a type before a name: `const struct cell *`, `app::Cell &`, `QPointer<Cell> `
-_TYPE = rf"\s*{_QUALIFIERS}(?P<tag>(?:struct|union|class|enum)\s+)?(?:\w+::)*(?P<type>[A-Za-z_]\w*)(?:\s*<(?P<given>[^<>;]*)>)?"
-_BEFORE_NAME = re.compile(rf"{_TYPE}(?:\s*(?:const\b|[*&])\s*|\s+)+\Z")
+_TYPE = rf"{_QUALIFIERS}(?P<tag>(?:struct|union|class|enum)\s+)?(?:\w+::)*(?P<type>[A-Za-z_]\w*)(?:\s*<(?P<given>[^<>;]*)>)?"
+_BEFORE_NAME = re.compile(rf"\s*{_TYPE}(?:\s|[*&]|\bconst\b)+\Z")
 #: the end of a declaration behind its name
 _ENDS = r"(?=\s*(?:[,;=)\[{(]|:(?!:)))"
 _NAME = re.compile(rf"(?<![\w.>])[A-Za-z_]\w*{_ENDS}")
@@ -30,7 +30,7 @@ SEARCHES_MAX = 60
 #: endings of another name for a type
 _ENDING = re.compile(r"(?:_t|_s|_T|_ptr|Ptr|Ref)$")
 #: the beginning of a statement that declares several names: `struct cell *one, `
-_BEFORE_LIST = re.compile(rf"{_TYPE}(?:\s*(?:const\b|[*&])\s*|\s+)+[A-Za-z_]\w*\b[^;(){{}}]*,[\s*&]*\Z")
+_BEFORE_LIST = re.compile(rf"\s*{_TYPE}(?:\s|[*&]|\bconst\b)+[A-Za-z_]\w*\b[^;(){{}}]*,[\s*&]*\Z")
 #: words that stand before a name like a type
 _NO_TYPE = frozenset(
     "return else goto case new delete throw sizeof typename using namespace operator typedef auto if while not"
@@ -43,9 +43,11 @@ _METHOD = re.compile(
 )
 #: the head of an initialiser: `struct cell one[] = `, `(struct cell)`
 _INITIALISED = re.compile(
-    rf"(?:\A|[;{{}}(])(?:\s*#[^\n]*\n)*{_TYPE}(?:[\s*]+\w+\s*(?:\[[^\[\]]*\]\s*)*=|\s*\))\s*\Z"
+    rf"(?:\A|[;{{}}(])(?:\s*#[^\n]*\n)*\s*{_TYPE}(?:[\s*]+\w+\s*(?:\[[^\[\]]*\]\s*)*=|\s*\))\s*\Z"
 )
-_FIELD = re.compile(rf"(?m)^{_TYPE}(?:[\s*&]+)(?P<name>[A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)?(?:=[^;]*)?;")
+_FIELD = re.compile(
+    rf"(?m)^[ \t]*{_TYPE}(?:[\s*&]+)(?P<name>[A-Za-z_]\w*)\s*(?:\[[^\[\]]*\]\s*)?(?:=[^;]*)?;"
+)
 _BRACKET = re.compile(r"[{}]")
 
 
