@@ -67,7 +67,7 @@ def test_another_git_folder_gets_no_notes_by_itself(desk, project, tmp_path, mon
             shutil.rmtree(project)
     assert desk.titles(moved) == []
     answer = desk.ask(moved, "recall", query="retries")
-    assert ("message" in answer) == (kind != "copy")
+    assert ("memory link" in answer["message"]) == (kind != "copy")
     if kind != "copy":
         assert f"{project}, which is gone, has 1 note" in answer["message"]
         assert f"`cortex memory link {project}`" in answer["message"]
