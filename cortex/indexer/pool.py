@@ -54,9 +54,6 @@ _ENDS_MAX = 2
 RESOLVED_MAX = 250
 #: variables with the libraries' number of threads: the children are the parallelism
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-#: glibc asks for pages of 2 MB, in which trees are made with fewer faults: a first index of
-#: a C project takes some 5 % less processor time. Not elsewhere: processes that rest would grow
-_HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 #: the command line of the nursery, or of a child
 COMMAND = (sys.executable, "-P", "-c", "from cortex.indexer.children import serve; serve()")
@@ -293,8 +290,7 @@ class Pool:
         return child
 
     def _new_child(self) -> _Child:
-        threads = dict.fromkeys(THREADS, str(max(1, count_cores() // self.count)))
-        environment = _HUGE_PAGES | dict(os.environ) | threads
+        environment = os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self.count)))
         for _ in range(1 + _ENDS_MAX):
             if self._closed:
                 raise Unavailable("The indexing run was ended.")

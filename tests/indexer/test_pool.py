@@ -5,11 +5,9 @@ only itself.
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import signal
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
@@ -72,39 +70,6 @@ else:
     record()
 serve()
 """
-
-#: a child that records the flags of its memory at its start
-FLAGS = """
-import os, sys
-from pathlib import Path
-from cortex.indexer.children import serve
-
-def record():
-    flags = [line for line in Path("/proc/self/smaps").read_text().splitlines() if line.startswith("VmFlags")]
-    Path(sys.argv[1]).write_text("\\n".join(flags))
-
-os.register_at_fork(after_in_child=record)
-serve()
-"""
-
-
-@pytest.mark.skipif(
-    not Path("/sys/kernel/mm/transparent_hugepage").is_dir() or platform.libc_ver() < ("glibc", "2.35"),
-    reason="only a newer glibc on Linux asks for huge pages",
-)
-@pytest.mark.parametrize("theirs", ["", "glibc.malloc.hugetlb=0"])
-def test_children_ask_for_huge_pages_unless_the_environment_says_otherwise(
-    quick, tmp_path, monkeypatch, theirs
-):
-    if theirs:
-        monkeypatch.setenv("GLIBC_TUNABLES", theirs)
-    monkeypatch.setattr(
-        pool.Pool.__init__, "__defaults__", ((sys.executable, "-P", "-c", FLAGS, str(tmp_path / "flags")),)
-    )
-    index(quick, limits=POOLED)
-    asks = [" hg" in line for line in (tmp_path / "flags").read_text().splitlines()]
-    assert any(asks) == (not theirs)
-
 
 #: a process that ends at its start if it is the first
 DYING = """
