@@ -21,9 +21,10 @@ from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.lines.indented_blocks import key_blocks
 from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import NO_FILTERS, Search
+from cortex.ask.references.definition_uses import find_uses_of
 from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
-from cortex.ask.references.uses import find_uses, find_uses_of
+from cortex.ask.references.uses import find_uses
 from cortex.ranking.unit_map import (
     MAP_LINES,
     bytes_of_map,

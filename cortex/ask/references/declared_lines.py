@@ -9,10 +9,11 @@ from cortex.ask.lines.declared_names import find_declared_name, is_private
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.meanings import Meaning
+from cortex.ask.references.file_mentions import files_meant
 from cortex.ask.references.owners import make_owner
 from cortex.system.errors import Unavailable
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
-from cortex.terms.text.spelling import means_file, read_file_lines
+from cortex.terms.text.spelling import read_file_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ async def find_declared(turn: Turn, symbol: str, meanings: list[Meaning]) -> Dec
         return None
     if around is not None and around.kind not in TYPE_KINDS | WHOLE_KINDS:
         return None
-    files = [around.file] if around else [path for path in _listed(turn) if means_file(place.path, path)]
+    files = [around.file] if around else files_meant(turn, place.path)
     if len(files) != 1:
         return None
     try:
@@ -52,7 +53,3 @@ async def find_declared(turn: Turn, symbol: str, meanings: list[Meaning]) -> Dec
         return None
     line = text.split("\n")[place.line - 1]
     return Declared(word, files[0], place.line, owner, owner is None and is_private(files[0], line))
-
-
-def _listed(turn: Turn) -> list[str]:
-    return list(turn.context.freshness.listed())

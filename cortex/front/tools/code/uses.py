@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.ask.references.uses import TOKENS, Direction, UsesQuestion, uses
+from cortex.ask.references.definition_uses import TOKENS, Direction
+from cortex.ask.references.uses import UsesQuestion, uses
 from cortex.front.form import Form, Offer, Word
 
 FORMS = {
