@@ -189,6 +189,11 @@ def is_test(path: str) -> bool:
     return _is_test_name(path, language.name)
 
 
+def has_test_name(path: str) -> bool:
+    """Whether the name of a file of code is that of a test: no other file uses what it defines."""
+    return _is_test_name(path, language_of(path).name)
+
+
 def _is_test_name(path: str, language: str) -> bool:
     """Whether the name of a file of code is that of a test."""
     *folders, name = path.split("/")

@@ -127,6 +127,67 @@ def test_a_scope_that_a_scope_or_a_class_method_calls_is_that_of_its_model():
     ]
 
 
+def test_a_scope_is_called_on_what_another_scope_of_the_class_returns_and_on_no_instance():
+    model = """class ApplicationRecord < ActiveRecord::Base
+end
+class Tag < ApplicationRecord
+  scope :active, -> { where(active: true) }
+  scope :base, ->(user) { where(a: user) }
+  scope :low, -> { base(1).active }
+  def self.one(user)
+    base(user).low
+  end
+  def shown
+    Tag.find(1).active
+  end
+end
+"""
+    calls = calls_in(project_of({"tag.rb": model}), "tag.rb")
+    assert sorted((edge.location.line, edge.target) for edge in calls) == [
+        (6, "tag:Tag.active"),
+        (6, "tag:Tag.base"),
+        (8, "tag:Tag.base"),
+        (8, "tag:Tag.low"),
+    ]
+
+
+SHOP = {
+    "app/application_record.rb": "class ApplicationRecord < ActiveRecord::Base\nend\n",
+    "app/order.rb": "class Order < ApplicationRecord\n  include Priced\nend\n",
+    "app/priced.rb": "module Priced\n  def price; end\nend\n",
+    "app/source.rb": "class Source < ApplicationRecord\nend\n",
+    "app/credit_card.rb": "class CreditCard < Source\n  def number; end\n  def price_tag; end\n  def valid?; end\nend\n",
+    "app/callbacks.rb": "module Callbacks\n  module ClassMethods\n    def made; end\n  end\nend\n",
+    "app/page_helper.rb": "module PageHelper\n  def shown_page; end\n  def page; end\nend\n",
+    "spec/support/sign_in.rb": "module SignIn\n  def sign_in(user); end\nend\n",
+    "spec/other_spec.rb": "class Fake\n  def faked; end\nend\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "call", "target"),
+    [
+        ("spec/a_spec.rb", "order.number", ""),  # a column of the table
+        ("spec/a_spec.rb", "credit_card.number", "CreditCard.number"),
+        ("spec/a_spec.rb", "source.number", "CreditCard.number"),  # of an heir
+        ("spec/a_spec.rb", "thing.number", "CreditCard.number"),
+        ("spec/a_spec.rb", "thing.valid?", ""),  # every model's
+        ("spec/a_spec.rb", "order.price", "Priced.price"),
+        ("spec/a_spec.rb", "made(:order)", ""),
+        ("spec/a_spec.rb", "shown_page(1)", ""),
+        ("spec/a_spec.rb", "RSpec.describe PageHelper do it { shown_page(1) } end", "PageHelper.shown_page"),
+        ("spec/a_spec.rb", "expect(page).to be", ""),
+        ("spec/a_spec.rb", "sign_in(1)", "SignIn.sign_in"),
+        ("app/run.rb", "sign_in(1)", ""),
+        ("spec/a_spec.rb", "thing.faked", ""),
+    ],
+)
+def test_a_name_alone_means_no_method_that_a_library_or_another_type_has(path, call, target):
+    source = call if path.endswith("_spec.rb") else f"class Run < Base\n  def go\n    {call}\n  end\nend"
+    calls = calls_in(project_of(SHOP | {path: f"{source}\n"}), path)
+    assert [edge.target.partition(":")[2] for edge in calls] == ([target] if target else [])
+
+
 @pytest.mark.parametrize(
     ("plural", "word"),
     [

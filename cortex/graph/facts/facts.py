@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: all files are then extracted again
-FACTS_VERSION = 81
+FACTS_VERSION = 82
 
 
 #: a file's default export that is an object literal: its members are then looked up in the file

@@ -263,11 +263,14 @@ class Project:
             if not (statement.name or statement.member) and (target := self.c.find(statement.module, path)):
                 yield target
 
+    def mentions(self, path: str, name: str) -> bool:
+        """Return whether a file mentions a name."""
+        line = b"\n%b\n" % name.encode("utf-8", "surrogatepass")
+        return line in bytes(self.packed[path].words)  # mapped: a view
+
     def paths_mentioning(self, name: str, importer: str) -> list[str]:
         """Return the files of the importer's package that mention a name."""
-        line = b"\n%b\n" % name.encode("utf-8", "surrogatepass")
-        paths = self.homes.get(self._homes[importer], ())
-        return [path for path in paths if line in bytes(self.packed[path].words)]  # mapped: a view
+        return [path for path in self.homes.get(self._homes[importer], ()) if self.mentions(path, name)]
 
     def paths_of(self, key: str) -> list[str]:
         """Return the files of a module's key."""

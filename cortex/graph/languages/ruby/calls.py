@@ -7,6 +7,7 @@ from itertools import chain
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import Reference
 from cortex.graph.languages.ruby.blocks import METHODS
+from cortex.graph.languages.ruby.queries import is_library_method
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
@@ -43,6 +44,10 @@ _CORE_TYPES = frozenset(
 )
 #: the class of an instance, as a receiver
 _CLASS = "self.class"
+#: a module whose methods Rails gives to the class that includes the module around it
+CLASS_METHODS = "ClassMethods"
+#: a path of code that is made for tests, `testing_support/`
+_FOR_TESTS = re.compile(r"(?<![a-z])(?:test|spec)", re.IGNORECASE)
 #: modules between a type and one that it includes
 _DEPTH_MAX = 3
 
@@ -107,8 +112,9 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
         or (definition is not None and not is_module and not definition.bases)
     ):
         return None
-    refs = tuple(_past_delegators(calls, evaluator.mixin_methods(calls.rules.family, name)))
-    if not refs and name not in METHODS:
+    mixed_in = _past_delegators(calls, evaluator.mixin_methods(calls.rules.family, name))
+    refs = tuple(ref for ref in mixed_in if _may_be_mixed_in(calls, callee, ref))
+    if not refs and name not in METHODS and not is_library_method(calls.project, name):
         named = evaluator.methods_named(calls.rules.family, name)
         refs = tuple(
             ref
@@ -117,6 +123,26 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
             and (is_module or _is_unowned(calls.project, evaluator.owners.of(*ref)))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
+
+
+def _may_be_mixed_in(calls: Calls, callee: Callee, ref: Ref) -> bool:
+    """Return whether a bare name may be a module's method: of a module for tests in tests alone, of
+    another in a test that names it, and rather a library's; of `ClassMethods` on a class.
+    """
+    owner, project = calls.evaluator.owners.of(*ref), calls.project
+    if owner is None:
+        return False
+    if _FOR_TESTS.search(ref[0]):
+        return bool(_FOR_TESTS.search(calls.path))
+    module = project.definition(owner).name
+    if is_library_method(project, callee.name):
+        return False
+    if is_test(calls.path):
+        return module != CLASS_METHODS and project.mentions(calls.path, module)
+    scope = callee.reference.scope
+    around = project.definition((calls.path, scope)) if scope >= 0 else None
+    on_class = around is not None and (around.kind in TYPE_KINDS or "static" in around.flags)
+    return on_class or module != CLASS_METHODS
 
 
 def _methods_of_heirs(calls: Calls, around: Ref, callee: Callee) -> list[Ref]:
@@ -163,10 +189,12 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
             refs = of_instances or refs
     if reference.arguments < 1 and not reference.chain.endswith("="):
         refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
-    if len(refs) < 2:
-        return refs
-    last_name = _LAST_NAME.search(reference.chain.rpartition(".")[0])
+    last_name = _LAST_NAME.search(reference.chain.rpartition(".")[0]) if refs else None
+    of_library = bool(refs) and is_library_method(calls.project, calls.project.definition(refs[0]).name)
     if last_name is None:
+        return [] if of_library else refs
+    refs = _without_those_of_others(calls, last_name[0], refs)
+    if len(refs) < 2 and not of_library:
         return refs
     owners = [(ref, calls.evaluator.owners.of(*ref)) for ref in refs]
     definitions = [(ref, calls.project.definition(owner)) for ref, owner in owners if owner]
@@ -175,7 +203,40 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
     for first in range(len(words)):  # of `new_entry` also `Entry`
         if named := [ref for ref in refs if types.get(ref) == "".join(words[first:])]:
             return named
-    return refs
+    return [] if of_library else refs
+
+
+def _without_those_of_others(calls: Calls, receiver: str, refs: list[Ref]) -> list[Ref]:
+    """Return the methods that a receiver may have which is named like a type of the project: its
+    type has no other type's methods, `order.number` of a table's column none of `CreditCard`.
+    """
+    type_name = "".join(word.capitalize() for word in receiver.strip("_").split("_"))
+    project, evaluator, home = calls.project, calls.evaluator, calls.project.home(calls.path)
+    if not refs or not project.named[calls.rules.family].get(type_name):
+        return refs
+    scopes = [project.definition(ref).scope for ref in refs]
+    if any(scope.rpartition(".")[2] == type_name for scope in scopes):
+        return refs
+    spaces = dict.fromkeys(["", *(space for scope in scopes for space in _spaces_around(scope))])
+    types = [
+        ref
+        for space in spaces
+        for ref in project.types_named(home, f"{space}.{type_name}".lstrip("."))
+        if project.definition(ref).kind != "trait"
+    ]
+    name = project.definition(refs[0]).name
+    own = {value.ref for ref in types for value in evaluator.member(ref, name) if value.tag == "def"}
+    return [ref for ref in refs if ref in own or _is_of_heir(evaluator, ref, types)] if types else refs
+
+
+def _is_of_heir(evaluator: Evaluator, method: Ref, types: Sequence[Ref]) -> bool:
+    owner = evaluator.owners.of(*method)
+    return owner is not None and not set(types).isdisjoint(evaluator.supertypes.of(owner).types)
+
+
+def _spaces_around(scope: str) -> Iterator[str]:
+    while scope := scope.rpartition(".")[0]:
+        yield scope
 
 
 def _past_delegators(calls: Calls, refs: Sequence[Ref]) -> list[Ref]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from cortex.graph.facts.declared.unnamed_types import UNNAMED
-from cortex.graph.facts.rails import QUERY
+from cortex.graph.facts.rails import QUERY, SCOPED
 from cortex.graph.facts.ruby import UNNAMED_AT
+from cortex.graph.languages.ruby.blocks import Blocks
 from cortex.graph.languages.ruby.queries import bare_query, without_macros
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.edges import Edge
@@ -35,7 +36,10 @@ def called_root(
         if links[1] != QUERY:
             values = _methods(evaluator, links[0], place[:2], values, of_self=True)
         return values, values
-    return values or bare_query(evaluator, links[0], *place[:2]), values
+    # A scope's query is of the class that calls it on itself.
+    is_scope = any(v.tag == "def" and evaluator.project.definition(v.ref).returns == SCOPED for v in values)
+    owners = evaluator.helper(Blocks).self_in(*place[:2]) if is_scope else values
+    return values or bare_query(evaluator, links[0], *place[:2]), owners
 
 
 def called_member(

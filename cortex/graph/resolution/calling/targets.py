@@ -32,7 +32,7 @@ from cortex.graph.resolution.types.overloads import Overloads
 from cortex.graph.resolution.types.partial_types import first_parts, of_arity
 from cortex.terms.code.inline_tests import is_test_code
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
-from cortex.terms.paths import is_test
+from cortex.terms.paths import has_test_name, is_test
 
 #: candidates that an ambiguous call lists; above that it has no edge
 CANDIDATES_MAX = 12
@@ -41,6 +41,8 @@ TWINS_MAX = 64
 #: kinds of definitions that a call may mean
 _CALLED_KINDS = frozenset({*CALLABLE_KINDS, *TYPE_KINDS, "constant"})
 #: Java's and C#'s methods for the type of a value: that type is never the project's
+#: a path of code that tests share
+_SHARED = re.compile(r"helper|util|support|common|base|mixin|case|conftest|fixture", re.IGNORECASE)
 _TYPE_OF = re.compile(r"(?:^|\.)(?:getClass|GetType)\(\)")
 
 
@@ -304,12 +306,16 @@ def declared_counterparts(project: Project, evaluator: Evaluator, ref: Ref) -> l
 def plausible_methods(project: Project, path: str, reference: Reference, refs: Sequence[Ref]) -> list[Ref]:
     """Return those of `refs` that a call in `path` may mean.
 
-    Production code calls no method of a test; the number of arguments must fit.
+    Production code calls no method of a test, a test none of another one whose type it does not
+    name; the number of arguments must fit.
     """
     rules = project.rules(path)
     if rules.exact_arguments and _TYPE_OF.search(reference.chain):
         return []
-    reachable = list(refs) if is_in_test(project, path, reference) else shipped_definitions(project, refs)
+    if is_in_test(project, path, reference):
+        reachable = [ref for ref in refs if not _is_of_another_test(project, path, ref)]
+    else:
+        reachable = shipped_definitions(project, refs)
     if not rules.exact_arguments or reference.arguments < 0:
         return reachable
     fitting = []
@@ -318,6 +324,17 @@ def plausible_methods(project: Project, path: str, reference: Reference, refs: S
         if "extension" in definition.flags or accepts_count(definition, reference.arguments):
             fitting.append(ref)
     return fitting
+
+
+def _is_of_another_test(project: Project, path: str, ref: Ref) -> bool:
+    """Return True for a method of a file of tests, made for these alone, that `path` does not name
+    the type of.
+    """
+    other = ref[0]
+    is_near = project.home(other) == project.home(path) and project.rules(path).shared != "project"
+    if other == path or is_near or not has_test_name(other) or _SHARED.search(other):
+        return False
+    return not project.mentions(path, project.definition(ref).scope.rpartition(".")[2])
 
 
 def is_in_test(project: Project, path: str, reference: Reference) -> bool:

@@ -95,8 +95,10 @@ class Members(Remembering):
         if rules.class_methods and value.tag != "super":
             # Without one of its kind the value is rather a class than an instance, or the reverse.
             # What its macro computes, a class has not: a base outside may have it, `Model.first`.
+            # An instance has no scope of Rails: a column of the table may have its name.
             of_kind = self.member_of_kind(value.ref, name, static=value.tag == "def")
-            members = of_kind or tuple(v for v in members if value.tag == "inst" or not self._is_computed(v))
+            is_other = self._is_scope if value.tag == "inst" else self._is_computed
+            members = of_kind or tuple(v for v in members if not is_other(v))
         elif len(members) > 1 and rules.kinds_of_methods:
             members = self._scopes.of_kind(members, static=value.tag == "def")
         if name == "new" and rules.makes_by_new and value.tag == "def":
@@ -272,12 +274,11 @@ class Members(Remembering):
         """
         values = self._own_member(supertype, name)
         if values and self._is_mixin(supertype) and self._project.rules(supertype[0]).class_methods:
-            scopes = (v for v in values if v.tag == "def" and self._returns(v) == SCOPED)
-            return (*self._drop_other_kind(values, static=False), *scopes)
+            return (*self._drop_other_kind(values, static=False), *filter(self._is_scope, values))
         return values
 
-    def _returns(self, value: Value) -> str:
-        return self._project.definition(value.ref).returns
+    def _is_scope(self, value: Value) -> bool:
+        return value.tag == "def" and self._project.definition(value.ref).returns == SCOPED
 
     def _index_signature_values(self, value: Value, name: str) -> Values:
         """Return the values of a script type's index signature, `Record<string, Disk>`, for an
