@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from cortex.ask.exploring.functions import ask_graph
+from cortex.ask.exploring.functions import look_up
 from cortex.ask.query_context import Turn
 from cortex.terms.code.overloads import OVERLOADING, fitting_overloads, names_parameters
 from cortex.terms.ids import strip_overload
@@ -13,7 +13,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_test, is_unshipped
 from cortex.terms.text.spelling import read_file_lines, read_symbol
-from ipc.messages import GraphHits, GraphSearch
+from ipc.messages import GraphHits
 
 #: meanings of an ambiguous name that are answered together
 MEANINGS_MAX = 3
@@ -58,10 +58,9 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     """Return the definitions that `symbol` means, and a sentence where it means none or more than
     `most`. Raises NotReady.
     """
-    # the path from a name to itself is the definition that it means
     # a macro of Rust is often written without its mark
     names = (symbol, f"{symbol}!") if symbol.isidentifier() else (symbol,)
-    hits, *macros = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+    hits, *macros = await look_up(turn, names)
     if hits is None:
         return [], ""
     if hits.suggestion.startswith(UNKNOWN):
@@ -71,7 +70,7 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
     if not 0 < len(candidates) <= most:
         return [], hits.suggestion
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
+    answers = await look_up(turn, candidates)
     pairs = zip(candidates, answers, strict=False)
     read = [(name, read_meaning(answer, symbol)) for name, answer in pairs if answer and answer.results]
     # a folder's name does not mean its first file
@@ -109,6 +108,11 @@ def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
     return Meaning(identity, node["kind"], file, *lines, hits.suggestion, text, symbol)
 
 
+async def read_definitions(turn: Turn, names: Sequence[str]) -> list[Meaning]:
+    """Return the definitions of those of the names that mean one. Raises NotReady."""
+    return [read_meaning(hits) for hits in await look_up(turn, names) if hits is not None and hits.results]
+
+
 async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
     """Return a definition and its overloads in order, as far as the graph has them."""
     if meaning.kind not in CALLABLE_KINDS or language_of(meaning.file).name not in OVERLOADING:
@@ -117,9 +121,7 @@ async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
     overloads: dict[str, Meaning] = {}  # by place: a prototype is at that of its definition
     for numbers in (range(1, 3), range(3, 7), range(7, 17), range(17, OVERLOADS_MAX + 1)):
         names = [f"{base}~{number}" if number > 1 else base for number in numbers]
-        answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
-        copies = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
-        named = [overload for overload in copies if overload.id in names]
+        named = [overload for overload in await read_definitions(turn, names) if overload.id in names]
         for overload in named:
             overloads.setdefault(overload.place, overload)
         if len(named) < len(names):
