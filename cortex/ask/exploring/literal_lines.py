@@ -59,13 +59,13 @@ async def _find_names(turn: Turn, query: str, filters: Filters) -> dict[Place, L
         return {}
     patterns = [rf"{name}\b" if name[0] == "\\" else f"{_QUOTE}{name}{_QUOTE}" for name in names]
     of_code = replace(filters, chunk_types=filters.chunk_types or ("code",))
-    found = await search_lines(turn, "|".join(patterns), LINES_MAX, of_code) or NO_LINES
+    holding = await search_lines(turn, "|".join(patterns), LINES_MAX, of_code) or NO_LINES
     exact = re.compile(
         "|".join(rf"(?<![\w-]){pattern}(?!-)" if pattern[0] == "\\" else pattern for pattern in patterns)
     )
     literals = {
         place: LiteralLine(line.text.strip(), 1.0)
-        for place, line in found.lines.items()
+        for place, line in holding.lines.items()
         if line.kind != "comment" and exact.search(line.text)
     }
     shipped = sum(not is_test(path) for path, _ in literals)
@@ -98,9 +98,9 @@ async def _find_texts(turn: Turn, query: str, filters: Filters) -> dict[Place, L
     hits = await turn.lane("text", request, ExactHits, ours=True)
     if hits is None or not hits.total_found:  # most questions: half the work of an answer with lines
         return {}
-    found = await search_lines(turn, query, LINES_MAX, filters, match_type=None) or NO_LINES
+    holding = await search_lines(turn, query, LINES_MAX, filters, match_type=None) or NO_LINES
     literals: dict[Place, LiteralLine] = {}
-    for place, line in found.lines.items():
+    for place, line in holding.lines.items():
         if line.kind == "comment":
             continue
         line_words = _words(line.text)

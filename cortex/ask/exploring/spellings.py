@@ -49,8 +49,8 @@ async def find_parted(turn: Turn, unknown: Sequence[str]) -> dict[str, str]:
     spellings: dict[str, str] = {}
     for word in words[:PARTED_MAX]:
         filters = Filters(chunk_types=("code",))
-        found = await search_lines(turn, f"(?i){word}", LINES_MAX, filters) or NO_LINES
-        written = (part_word(line.text, word) for line in found.lines.values())
+        holding = await search_lines(turn, f"(?i){word}", LINES_MAX, filters) or NO_LINES
+        written = (part_word(line.text, word) for line in holding.lines.values())
         spellings[word] = next(filter(None, written), word)
     return spellings
 

@@ -1,11 +1,9 @@
 """The definitions that a symbol means, and the overloads of one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
-import orjson
-
-from cortex.ask.exploring.functions import look_up
+from cortex.ask.exploring.functions import Function, look_up, parse_functions
 from cortex.ask.query_context import Turn
 from cortex.terms.code.overloads import OVERLOADING, fitting_overloads, names_parameters
 from cortex.terms.ids import strip_overload
@@ -26,18 +24,12 @@ _GUESSES = (UNKNOWN, "Line ")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Function):
     """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
     written.
     """
 
-    id: str
-    kind: str
-    file: str
-    start: int
-    end: int
     remark: str = ""
-    signature: str = ""
     symbol: str = ""
 
     @property
@@ -100,12 +92,10 @@ def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
 
 
 def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
-    node = orjson.loads(hits.results[0])["node"]
-    lines = node.get("start_line", 0), node.get("end_line", 0)
-    text = node.get("signature", "")
-    file = node.get("file", "")
-    identity = hits.target if file.startswith(f"{hits.target}/") else node["id"]  # the first file of a folder
-    return Meaning(identity, node["kind"], file, *lines, hits.suggestion, text, symbol)
+    function = parse_functions(hits)[0]
+    is_folder = function.file.startswith(f"{hits.target}/")  # whose first file it is
+    fields = astuple(replace(function, id=hits.target) if is_folder else function)
+    return Meaning(*fields, remark=hits.suggestion, symbol=symbol)
 
 
 async def read_definitions(turn: Turn, names: Sequence[str]) -> list[Meaning]:

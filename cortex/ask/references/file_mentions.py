@@ -43,16 +43,16 @@ async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict
     written = rf"((?:{_FOLDERS})*){re.escape(name)}"
     filters = Filters(chunk_types=("code", "documentation"))
     lines = await search_lines(turn, re.escape(name), LINES_MAX, filters, max_bytes=LINES_BYTES)
-    found = lines or NO_LINES
+    holding = lines or NO_LINES
     pattern = re.compile(rf"(?<![\w.@+/-]){written}(?![\w-])(?!\.\w)")
     namesakes = [other for other in turn.context.freshness.listed() if other.rpartition("/")[2] == name]
     sites = [
         Site(*place, "", cut(line.text))
-        for place, line in found.lines.items()
+        for place, line in holding.lines.items()
         if place[0] != path
         and any(_means(match[1], place[0], path, len(namesakes) > 1) for match in pattern.finditer(line.text))
     ]
-    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True, truncated=found.truncated)
+    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True, truncated=holding.truncated)
     return render(usage, offset, max_bytes, {"of": path, "at": f"{path}:1", "direction": "callers"})
 
 

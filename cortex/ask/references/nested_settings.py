@@ -51,8 +51,8 @@ async def _find_sites(turn: Turn, name: str) -> list[Site]:
     parts = name.split("_")
     keys = ["[_-]".join(parts[at:]) for at in range(1, len(parts))]
     pattern = rf"\b(?:{'|'.join(keys)})[\"']?\s*[:=]"
-    found = await search_lines(turn, pattern, LINES_MAX, Filters(chunk_types=("code", "data"))) or NO_LINES
-    places = [place for place, line in found.lines.items() if line.kind != "comment"]
+    holding = await search_lines(turn, pattern, LINES_MAX, Filters(chunk_types=("code", "data"))) or NO_LINES
+    places = [place for place, line in holding.lines.items() if line.kind != "comment"]
     files = list(dict.fromkeys(path for path, _ in places))[:FILES_MAX]
     try:
         texts = await read_texts(turn, files) if files else {}

@@ -67,9 +67,8 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
     owners: list[Owner] = []
     for meaning in types:
         owner = await make_owner(turn, meaning)
-        itself = Function(meaning.id, meaning.file, meaning.start, meaning.end, meaning.kind)
-        parts = await find_parts(turn, itself) if meaning.file.endswith(".cs") else []
-        for part in (itself, *parts):
+        parts = await find_parts(turn, meaning) if meaning.file.endswith(".cs") else []
+        for part in (meaning, *parts):
             text = (await read_texts(turn, [part.file])).get(part.file, "")
             there = replace(owner, file=part.file, start=part.start, end=part.end)
             if line := find_declaration(part.file, text, word, there):

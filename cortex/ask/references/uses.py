@@ -122,9 +122,9 @@ async def find_uses(turn: Turn, question: UsesQuestion) -> dict[str, Any]:
     meanings = [] if named else meanings
     # a name that is read as a file may also be one of something else: an icon, a component
     word = names[0] if is_named and all(meaning.kind in WHOLE_KINDS for meaning in meanings) else ""
-    asked = direction, question.depth
+    step = direction, question.depth
     answer = await find_uses_of(
-        turn, meanings, *asked, offset=offset, max_tokens=question.max_tokens, word=word
+        turn, meanings, *step, offset=offset, max_tokens=question.max_tokens, word=word
     )
     return answer | {"suggestion": suggestion}
 

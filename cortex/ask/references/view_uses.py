@@ -90,16 +90,16 @@ async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict
     spelled = "[./]".join(map(re.escape, name.split("/")))
     short = f"|{_QUOTE}{re.escape(last)}{_QUOTE}" if folder else ""
     written = rf"{_QUOTE}(?:[\w./-]*(?:::|/))?{spelled}(?:\.[\w.]+)?{_QUOTE}"
-    found = await search_lines(turn, written + short, LINES_MAX) or NO_LINES
+    holding = await search_lines(turn, written + short, LINES_MAX) or NO_LINES
     full = re.compile(written)
     own_folder, controller = f"{path.rpartition('/')[0]}/", f"/{folder}_controller.rb"
     sites = [
         Site(*place, "", cut(line.text))
-        for place, line in found.lines.items()
+        for place, line in holding.lines.items()
         if full.search(line.text)
         or ((place[0].startswith(own_folder) or place[0].endswith(controller)) and _SHOWS.search(line.text))
     ]
     if (action := await _action_of(turn, path, folder, last)) is not None:
         sites = [*(site for site in sites if site.place != action.place), action]
-    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True, truncated=found.truncated)
+    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True, truncated=holding.truncated)
     return render(usage, offset, max_bytes, {"of": name, "at": f"{path}:1", "direction": "callers"})

@@ -108,10 +108,10 @@ async def find_lines(
     before, after = (r"\b" * bool(re.match(r"\w", end)) for end in (word[0], word[-1]))
     # an exact search finds longer names with this part, too: ten times as many
     pattern = f"{before}{re.escape(word)}{after}"
-    found = await search_lines(turn, pattern, LINES_MAX, Filters(chunk_types=types), max_bytes=LINES_BYTES)
-    if found is None:
+    holding = await search_lines(turn, pattern, LINES_MAX, Filters(chunk_types=types), max_bytes=LINES_BYTES)
+    if holding is None:
         return None
-    lines = _mark_translations(found.lines)
+    lines = _mark_translations(holding.lines)
     if marked[-1] in "!?":  # `border?` is another name than `border`, and `println!` a macro of Rust
         with_mark = re.compile(rf"(?<![\w$]){re.escape(marked)}")
         lines = {
@@ -119,7 +119,7 @@ async def find_lines(
             for place, line in lines.items()
             if language_of(place[0]).name == "rust" or with_mark.search(line.text)
         }
-    return WordLines(lines, found.truncated)
+    return WordLines(lines, holding.truncated)
 
 
 def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
