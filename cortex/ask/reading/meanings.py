@@ -1,7 +1,7 @@
 """The definitions that a symbol means, and the overloads of one."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
 from cortex.ask.exploring.functions import Function, look_up, parse_functions
 from cortex.ask.query_context import Turn
@@ -92,10 +92,12 @@ def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
 
 
 def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
-    function = parse_functions(hits)[0]
-    is_folder = function.file.startswith(f"{hits.target}/")  # whose first file it is
-    fields = astuple(replace(function, id=hits.target) if is_folder else function)
-    return Meaning(*fields, remark=hits.suggestion, symbol=symbol)
+    first = parse_functions(hits)[0]
+    identity = (
+        hits.target if first.file.startswith(f"{hits.target}/") else first.id
+    )  # of a folder's first file
+    place = first.file, first.start, first.end
+    return Meaning(identity, *place, first.kind, first.signature, hits.suggestion, symbol)
 
 
 async def read_definitions(turn: Turn, names: Sequence[str]) -> list[Meaning]:
