@@ -195,11 +195,6 @@ def _read_whole(name: str, raw: bytes) -> _Parts:
     return _Parts([msgspec.Raw(orjson.dumps(chunk)) for chunk in chunks], metadata)
 
 
-def _digest_person(model: str) -> bytes:
-    """Return the key that separates the digests of different models."""
-    return model.encode()[-16:]
-
-
 def _digest(raw: msgspec.Raw, model: str, *, timeless: bool) -> bytes:
     """Return the digest of a chunk's JSON: it differs for another chunk or an older version."""
     content: bytes | msgspec.Raw = raw
@@ -207,7 +202,7 @@ def _digest(raw: msgspec.Raw, model: str, *, timeless: bool) -> bytes:
         with contextlib.suppress(orjson.JSONDecodeError, AttributeError):  # _check_chunk reports it
             chunk = orjson.loads(memoryview(raw))
             content = orjson.dumps({key: value for key, value in chunk.items() if key not in _TIMES})
-    return hashlib.blake2b(content, digest_size=DIGEST_BYTES, person=_digest_person(model)).digest()
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES, person=model.encode()[-16:]).digest()
 
 
 def _check_chunk(

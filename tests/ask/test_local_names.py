@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cortex.ask.lines.local_names import find_local_lines
+from cortex.ask.lines.declared_names import find_local_lines
 from cortex.ask.references.uses import UsesQuestion, uses
 
 STORY = """class Story < ApplicationRecord

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.ask.exploring.spelled_words import find_spelling
+from cortex.ask.exploring.spellings import part_word
 from tests.ask.searched import ask, write
 
 FILES = {
@@ -40,4 +40,4 @@ def test_a_word_that_no_code_has_is_still_named(served):
     ],
 )
 def test_a_spelling_has_whole_parts_of_a_name(text, word, written):
-    assert find_spelling(text, word) == written
+    assert part_word(text, word) == written

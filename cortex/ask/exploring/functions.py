@@ -99,6 +99,14 @@ async def ask_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[GraphHi
     return await turn.lanes("graph", searches, GraphHits, ours=True)
 
 
+async def look_up(turn: Turn, names: Sequence[str], *, bare: bool = False) -> list[GraphHits | None]:
+    """Return what the graph means by each name: the path from a name to itself is the definition.
+    Raises NotReady.
+    """
+    searches = [GraphSearch("path", name, to=name, bare=bare) for name in names]
+    return await ask_graph(turn, searches) if searches else []
+
+
 async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
     """Return the definitions of `files`, in the order of the files. Raises NotReady."""
     number = turn.generation.number
@@ -120,8 +128,7 @@ async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
 
 async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
     """Return (the definition that a name means, a sentence when it means none or several)."""
-    # The path from a name to itself is the definition that it means.
-    (hits,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
+    (hits,) = await look_up(turn, [target])
     if hits is None:
         return [], ""
     return parse_functions(hits), hits.suggestion

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from msgspec import structs
-
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Place
-from cortex.ask.references.word_lines import lines_of
+from cortex.ask.references.word_lines import NO_LINES, search_lines
 from cortex.ranking import literal_texts
 from cortex.terms.paths import is_test, names_english
 from cortex.terms.tokens import STOP_WORDS, WORD
@@ -60,22 +58,14 @@ async def _find_names(turn: Turn, query: str, filters: Filters) -> dict[Place, L
     if not names:
         return {}
     patterns = [rf"{name}\b" if name[0] == "\\" else f"{_QUOTE}{name}{_QUOTE}" for name in names]
-    request = ExactSearch(
-        "|".join(patterns),
-        "regex",
-        limit=LINES_MAX,
-        lines=LINES_MAX,
-        filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or ("code",))),
-        detail="location",
-        generation=turn.generation.number,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
+    of_code = replace(filters, chunk_types=filters.chunk_types or ("code",))
+    holding = await search_lines(turn, "|".join(patterns), LINES_MAX, of_code) or NO_LINES
     exact = re.compile(
         "|".join(rf"(?<![\w-]){pattern}(?!-)" if pattern[0] == "\\" else pattern for pattern in patterns)
     )
     literals = {
         place: LiteralLine(line.text.strip(), 1.0)
-        for place, line in (lines_of(hits) if hits is not None else ())
+        for place, line in holding.lines.items()
         if line.kind != "comment" and exact.search(line.text)
     }
     shipped = sum(not is_test(path) for path, _ in literals)
@@ -95,10 +85,12 @@ async def _find_texts(turn: Turn, query: str, filters: Filters) -> dict[Place, L
     runs = list(dict.fromkeys(run for words in texts for run in _runs(words)))[:RUNS_MAX]
     if not runs:
         return {}
+    query = " OR ".join(f'"{" ".join(run)}"' for run in runs)
+    filters = replace(filters, chunk_types=filters.chunk_types or TYPES)
     request = ExactSearch(
-        " OR ".join(f'"{" ".join(run)}"' for run in runs),
+        query,
         limit=1,
-        filters=turn.context.scope_filters(replace(filters, chunk_types=filters.chunk_types or TYPES)),
+        filters=turn.context.scope_filters(filters),
         detail="location",
         generation=turn.generation.number,
         bare=True,
@@ -106,10 +98,9 @@ async def _find_texts(turn: Turn, query: str, filters: Filters) -> dict[Place, L
     hits = await turn.lane("text", request, ExactHits, ours=True)
     if hits is None or not hits.total_found:  # most questions: half the work of an answer with lines
         return {}
-    request = structs.replace(request, limit=LINES_MAX, lines=LINES_MAX, bare=False)
-    hits = await turn.lane("text", request, ExactHits, ours=True)
+    holding = await search_lines(turn, query, LINES_MAX, filters, match_type=None) or NO_LINES
     literals: dict[Place, LiteralLine] = {}
-    for place, line in lines_of(hits) if hits is not None else ():
+    for place, line in holding.lines.items():
         if line.kind == "comment":
             continue
         line_words = _words(line.text)

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from cortex.ask.exploring.functions import Function, ask_graph, parse_functions
+from cortex.ask.exploring.functions import Function, look_up, parse_functions
 from cortex.ask.query_context import Turn
 from cortex.ranking import read_question
 from cortex.ranking.traces import KNOWN_ENDINGS, find_frames
 from cortex.terms.text.spelling import means_file, path_below, read_file_lines
-from ipc.messages import GraphSearch, Locate, Located, Place
+from ipc.messages import Locate, Located, Place
 
 #: names that are searched, and cited places that are looked up
 NAMES_MAX, PLACES_MAX = 4, 8
@@ -94,11 +94,8 @@ def asks_for_users(query: str) -> bool:
 
 async def find_named(turn: Turn, names: Sequence[str]) -> list[Function]:
     """Return the function of each name; none for an ambiguous or unknown one. Raises NotReady."""
-    if not names:
-        return []
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name, bare=True) for name in names])
     named: dict[str, Function] = {}
-    for name, answer in zip(names, answers, strict=True):
+    for name, answer in zip(names, await look_up(turn, names, bare=True), strict=True):
         for function in parse_functions(answer):
             # the graph also reads names that are only similar
             same = function.name.rpartition(".")[2] == _SEPARATOR.split(name)[-1]

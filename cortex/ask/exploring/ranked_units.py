@@ -22,7 +22,7 @@ from cortex.ask.exploring.query_symbols import (
     find_files,
     names_in,
 )
-from cortex.ask.exploring.spelled_words import respell
+from cortex.ask.exploring.spellings import find_parted, spell
 from cortex.ask.lanes import Lanes, ask_lanes, notes_of, rank_lanes
 from cortex.ask.query_context import Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS, Search
@@ -100,7 +100,8 @@ async def find_units(turn: Turn, question: Search) -> RankedUnits | None:
     if reply is None:
         return None
     unknown = unknown_words(reading.query, counts) if counts is not None else []
-    if unknown and (query := await respell(turn, question.query, unknown)) != question.query:
+    query = spell(question.query, await find_parted(turn, unknown)) if unknown else question.query
+    if query != question.query:
         return await find_units(turn, replace(question, query=query))
     lines += [(meaning.file, meaning.start) for meaning in meanings]
     templates = [(chunk.path, chunk.start) for chunk in chunks if is_template(chunk.path)]

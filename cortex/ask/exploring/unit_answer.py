@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cortex.ask.exploring.flow import weigh_words
-from cortex.ask.exploring.misspelled import find_spellings, spell
 from cortex.ask.exploring.query_symbols import asks_for_users, names_in
 from cortex.ask.exploring.query_words import TermFinder, get_term_finder
 from cortex.ask.exploring.ranked_units import RankedUnits, find_units
+from cortex.ask.exploring.spellings import find_spellings, spell
 from cortex.ask.lines.code_pieces import Body, Bounds, Pieces, choose_pieces, show_whole
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans
 from cortex.ask.lines.indented_blocks import key_blocks
@@ -24,7 +24,7 @@ from cortex.ask.questions import NO_FILTERS, Search
 from cortex.ask.references.definition_uses import find_uses_of
 from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.use_sites import Site, Uses, cut, render, size_of
-from cortex.ask.references.uses import find_uses
+from cortex.ask.references.uses import UsesQuestion, find_uses
 from cortex.ranking.unit_map import (
     MAP_LINES,
     bytes_of_map,
@@ -175,7 +175,7 @@ async def _answer_with_places(turn: Turn, question: Search, max_bytes: int) -> A
     it; None where the question names no such name.
     """
     for name in names_in(question.query)[:1]:
-        answer: Answer = await find_uses(turn, name, max_tokens=max_bytes // TOKEN_BYTES)
+        answer: Answer = await find_uses(turn, UsesQuestion(name, max_tokens=max_bytes // TOKEN_BYTES))
         if any(block.get("total") for block in answer["sites"]):
             return answer
     return None

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import orjson
-
-from cortex.ask.exploring.functions import ask_graph
+from cortex.ask.exploring.functions import Function, look_up, parse_functions
 from cortex.ask.query_context import Turn
 from cortex.terms.code.overloads import OVERLOADING, fitting_overloads, names_parameters
 from cortex.terms.ids import strip_overload
@@ -13,7 +11,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_test, is_unshipped
 from cortex.terms.text.spelling import read_file_lines, read_symbol
-from ipc.messages import GraphHits, GraphSearch
+from ipc.messages import GraphHits
 
 #: meanings of an ambiguous name that are answered together
 MEANINGS_MAX = 3
@@ -26,18 +24,12 @@ _GUESSES = (UNKNOWN, "Line ")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Function):
     """A definition that a symbol means. `remark`: how an uncertain symbol was read; `symbol`: as
     written.
     """
 
-    id: str
-    kind: str
-    file: str
-    start: int
-    end: int
     remark: str = ""
-    signature: str = ""
     symbol: str = ""
 
     @property
@@ -58,10 +50,9 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     """Return the definitions that `symbol` means, and a sentence where it means none or more than
     `most`. Raises NotReady.
     """
-    # the path from a name to itself is the definition that it means
     # a macro of Rust is often written without its mark
     names = (symbol, f"{symbol}!") if symbol.isidentifier() else (symbol,)
-    hits, *macros = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
+    hits, *macros = await look_up(turn, names)
     if hits is None:
         return [], ""
     if hits.suggestion.startswith(UNKNOWN):
@@ -71,7 +62,7 @@ async def find_meanings(turn: Turn, symbol: str, most: int = MEANINGS_MAX) -> tu
     candidates = _likely(symbol, hits.candidates) if hits.ambiguous else ()
     if not 0 < len(candidates) <= most:
         return [], hits.suggestion
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in candidates])
+    answers = await look_up(turn, candidates)
     pairs = zip(candidates, answers, strict=False)
     read = [(name, read_meaning(answer, symbol)) for name, answer in pairs if answer and answer.results]
     # a folder's name does not mean its first file
@@ -101,12 +92,17 @@ def _likely(symbol: str, candidates: Sequence[str]) -> Sequence[str]:
 
 
 def read_meaning(hits: GraphHits, symbol: str = "") -> Meaning:
-    node = orjson.loads(hits.results[0])["node"]
-    lines = node.get("start_line", 0), node.get("end_line", 0)
-    text = node.get("signature", "")
-    file = node.get("file", "")
-    identity = hits.target if file.startswith(f"{hits.target}/") else node["id"]  # the first file of a folder
-    return Meaning(identity, node["kind"], file, *lines, hits.suggestion, text, symbol)
+    first = parse_functions(hits)[0]
+    identity = (
+        hits.target if first.file.startswith(f"{hits.target}/") else first.id
+    )  # of a folder's first file
+    place = first.file, first.start, first.end
+    return Meaning(identity, *place, first.kind, first.signature, hits.suggestion, symbol)
+
+
+async def read_definitions(turn: Turn, names: Sequence[str]) -> list[Meaning]:
+    """Return the definitions of those of the names that mean one. Raises NotReady."""
+    return [read_meaning(hits) for hits in await look_up(turn, names) if hits is not None and hits.results]
 
 
 async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
@@ -117,9 +113,7 @@ async def find_overloads(turn: Turn, meaning: Meaning) -> list[Meaning]:
     overloads: dict[str, Meaning] = {}  # by place: a prototype is at that of its definition
     for numbers in (range(1, 3), range(3, 7), range(7, 17), range(17, OVERLOADS_MAX + 1)):
         names = [f"{base}~{number}" if number > 1 else base for number in numbers]
-        answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
-        copies = [read_meaning(answer) for answer in answers if answer is not None and answer.results]
-        named = [overload for overload in copies if overload.id in names]
+        named = [overload for overload in await read_definitions(turn, names) if overload.id in names]
         for overload in named:
             overloads.setdefault(overload.place, overload)
         if len(named) < len(names):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import orjson
 
-from cortex.ask.exploring.functions import Function, ask_graph, outline, parse_functions
+from cortex.ask.exploring.functions import Function, look_up, outline, parse_functions
 from cortex.ask.lines.current_lines import Span, read_changed, read_spans
 from cortex.ask.missing_files import say_missing
 from cortex.ask.query_context import Turn
@@ -27,7 +27,7 @@ from cortex.terms.ids import stem_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_built
 from cortex.terms.text.spelling import FileLines, means_file, path_below, read_file_lines
-from ipc.messages import GraphHits, GraphSearch, Locate, Located, Place, Spot, UnitHits, UnitsAt
+from ipc.messages import GraphHits, Locate, Located, Place, Spot, UnitHits, UnitsAt
 
 #: meanings of an ambiguous symbol or path that are all read; of one with more, the places listed
 MEANINGS_MAX, LISTED_MAX = 3, 10
@@ -96,7 +96,7 @@ async def find_targets(turn: Turn, texts: Sequence[str]) -> Resolved:
     files = await _find_files(turn, spellings)
     unknown = [place for place in spellings if place not in files and not _is_folder(turn, place)]
     symbols = [place for place in unknown if not place.lines.line]
-    hits = dict(zip(symbols, await _find_symbols(turn, [place.text for place in symbols]), strict=True))
+    hits = dict(zip(symbols, await look_up(turn, [place.text for place in symbols]), strict=True))
     meanings = await _resolve_candidates(turn, hits)
     unclear = [
         place
@@ -200,11 +200,6 @@ def _move_to_head(place: _Spelling, heads: Mapping[_Spelling, int]) -> _Spelling
     return replace(place, lines=replace(place.lines, line=heads.get(place, place.lines.line)))
 
 
-async def _find_symbols(turn: Turn, names: Sequence[str]) -> list[GraphHits | None]:
-    # The path from a name to itself is the definition that it means.
-    return await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
-
-
 async def _resolve_candidates(
     turn: Turn, hits: dict[_Spelling, GraphHits | None]
 ) -> dict[_Spelling, list[Function]]:
@@ -216,7 +211,7 @@ async def _resolve_candidates(
         if answer is not None and not answer.results and _AMBIGUOUS in answer.suggestion
         for name in answer.candidates
     ]
-    answers = await _find_symbols(turn, [name for _, name in ambiguous])
+    answers = await look_up(turn, [name for _, name in ambiguous])
     for (place, _), answer in zip(ambiguous, answers, strict=True):
         meanings[place] += [definition for definition in parse_functions(answer) if definition.file]
     return meanings

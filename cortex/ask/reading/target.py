@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import orjson
 from msgspec import structs
 
-from cortex.ask.exploring.functions import Function, ask_graph
+from cortex.ask.exploring.functions import Function, look_up
 from cortex.ask.missing_files import describe_left_out
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Related
@@ -20,7 +20,7 @@ from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
 from cortex.terms.text.spelling import means_file, nearest_paths
-from ipc.messages import GraphSearch, Locate, Located, Place, Spot
+from ipc.messages import Locate, Located, Place, Spot
 
 #: files that the error for an ambiguous path lists
 LISTED = 5
@@ -96,9 +96,7 @@ async def find_target(turn: Turn, question: Related) -> Target:
 async def _by_name(turn: Turn, question: Related) -> Target:
     """Locate the definition that `file` names. Raises as `find_target`."""
     name = question.file
-    # The path from a name to itself is the definition that it means.
-    searches = [GraphSearch("path", name, to=name)] if language_of(name) is OTHER else []
-    hits = next(iter(await ask_graph(turn, searches)), None)
+    hits = next(iter(await look_up(turn, [name] if language_of(name) is OTHER else [])), None)
     if hits is not None and not hits.results and hits.candidates:
         raise BadRequest(hits.suggestion)
     node = orjson.loads(hits.results[0])["node"] if hits is not None and hits.results else {}

@@ -14,8 +14,8 @@ import orjson
 
 from cortex.ask.lines.code_words import names_in_code, only_code, word_pattern
 from cortex.ask.lines.current_lines import CurrentSpan, Span, read_spans, read_texts
+from cortex.ask.lines.declared_names import find_local_lines
 from cortex.ask.lines.line_directives import find_source, point_at_sources, span_above
-from cortex.ask.lines.local_names import find_local_lines
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.meanings import (
     Meaning,

@@ -10,11 +10,11 @@ from typing import Any
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.meanings import Meaning, find_meanings
 from cortex.ask.references.use_sites import Site, Uses, cut, render
-from cortex.ask.references.word_lines import LINES_BYTES, LINES_MAX, lines_of
+from cortex.ask.references.word_lines import LINES_BYTES, LINES_MAX, NO_LINES, search_lines
 from cortex.terms.code.components import component_name, is_component
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.text.spelling import means_file
-from ipc.messages import ExactHits, ExactSearch, Filters
+from ipc.messages import Filters
 
 #: files that one name may mean
 MEANT_MAX = 3
@@ -41,27 +41,18 @@ async def list_file_uses(turn: Turn, paths: Sequence[str], offset: int, max_byte
 async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict[str, Any]:
     name = path.rpartition("/")[2]
     written = rf"((?:{_FOLDERS})*){re.escape(name)}"
-    request = ExactSearch(
-        rf"{re.escape(name)}",
-        "regex",
-        limit=LINES_MAX,
-        lines=LINES_MAX,
-        max_bytes=LINES_BYTES,
-        filters=turn.context.scope_filters(Filters(chunk_types=("code", "documentation"))),
-        detail="location",
-        generation=turn.generation.number,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
+    filters = Filters(chunk_types=("code", "documentation"))
+    lines = await search_lines(turn, re.escape(name), LINES_MAX, filters, max_bytes=LINES_BYTES)
+    holding = lines or NO_LINES
     pattern = re.compile(rf"(?<![\w.@+/-]){written}(?![\w-])(?!\.\w)")
     namesakes = [other for other in turn.context.freshness.listed() if other.rpartition("/")[2] == name]
     sites = [
         Site(*place, "", cut(line.text))
-        for place, line in (lines_of(hits) if hits is not None else ())
+        for place, line in holding.lines.items()
         if place[0] != path
         and any(_means(match[1], place[0], path, len(namesakes) > 1) for match in pattern.finditer(line.text))
     ]
-    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True)
-    usage.truncated = hits is not None and hits.truncated
+    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True, truncated=holding.truncated)
     return render(usage, offset, max_bytes, {"of": path, "at": f"{path}:1", "direction": "callers"})
 
 

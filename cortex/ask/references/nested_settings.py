@@ -10,9 +10,9 @@ from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.indented_blocks import indentation_of
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Site, Uses, cut, render
-from cortex.ask.references.word_lines import lines_of
+from cortex.ask.references.word_lines import NO_LINES, search_lines
 from cortex.system.errors import Unavailable
-from ipc.messages import ExactHits, ExactSearch, Filters
+from ipc.messages import Filters
 
 #: names of a question that are searched, lines and files that are read for them, and parts of one
 NAMES_MAX, LINES_MAX, FILES_MAX, PARTS_MAX = 2, 120, 12, 6
@@ -50,17 +50,9 @@ async def _find_sites(turn: Turn, name: str) -> list[Site]:
     """
     parts = name.split("_")
     keys = ["[_-]".join(parts[at:]) for at in range(1, len(parts))]
-    request = ExactSearch(
-        rf"\b(?:{'|'.join(keys)})[\"']?\s*[:=]",
-        "regex",
-        limit=LINES_MAX,
-        lines=LINES_MAX,
-        filters=turn.context.scope_filters(Filters(chunk_types=("code", "data"))),
-        detail="location",
-        generation=turn.generation.number,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
-    places = [place for place, line in (lines_of(hits) if hits is not None else ()) if line.kind != "comment"]
+    pattern = rf"\b(?:{'|'.join(keys)})[\"']?\s*[:=]"
+    holding = await search_lines(turn, pattern, LINES_MAX, Filters(chunk_types=("code", "data"))) or NO_LINES
+    places = [place for place, line in holding.lines.items() if line.kind != "comment"]
     files = list(dict.fromkeys(path for path, _ in places))[:FILES_MAX]
     try:
         texts = await read_texts(turn, files) if files else {}

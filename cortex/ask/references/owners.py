@@ -11,7 +11,7 @@ from itertools import takewhile
 
 import orjson
 
-from cortex.ask.exploring.functions import Function, ask_graph
+from cortex.ask.exploring.functions import Function, ask_graph, look_up
 from cortex.ask.lines.code_words import find_constant, find_declaration, only_code
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.declared_types import find_aliases, find_fields
@@ -19,7 +19,7 @@ from cortex.ask.lines.indented_blocks import declaration_at
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
 from cortex.ask.reading.data_definitions import find_parts
-from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings, read_meaning
+from cortex.ask.reading.meanings import MEANINGS_MAX, Meaning, find_meanings, read_definitions
 from cortex.ask.references.use_sites import Site
 from cortex.ask.references.word_lines import find_lines
 from cortex.terms.ids import enclosing_id, strip_overload
@@ -67,9 +67,8 @@ async def find_named_owner(turn: Turn, name: str) -> NamedOwner | None:
     owners: list[Owner] = []
     for meaning in types:
         owner = await make_owner(turn, meaning)
-        itself = Function(meaning.id, meaning.file, meaning.start, meaning.end, meaning.kind)
-        parts = await find_parts(turn, itself) if meaning.file.endswith(".cs") else []
-        for part in (itself, *parts):
+        parts = await find_parts(turn, meaning) if meaning.file.endswith(".cs") else []
+        for part in (meaning, *parts):
             text = (await read_texts(turn, [part.file])).get(part.file, "")
             there = replace(owner, file=part.file, start=part.start, end=part.end)
             if line := find_declaration(part.file, text, word, there):
@@ -155,13 +154,11 @@ async def find_owner(turn: Turn, meaning: Meaning) -> Owner | None:
     """Return the type of a member; None for a definition that is no member."""
     if "." not in meaning.name:
         return None
-    (hits,) = await ask_graph(
-        turn, [GraphSearch("path", name := enclosing_id(strip_overload(meaning.id)), to=name)]
-    )
-    outer_type = read_meaning(hits) if hits is not None and hits.results else None
-    if outer_type is None or outer_type.id != name or outer_type.kind not in TYPE_KINDS:
-        return None
-    return await make_owner(turn, outer_type)
+    name = enclosing_id(strip_overload(meaning.id))
+    for outer_type in await read_definitions(turn, [name]):
+        if outer_type.id == name and outer_type.kind in TYPE_KINDS:
+            return await make_owner(turn, outer_type)
+    return None
 
 
 async def make_owner(turn: Turn, meaning: Meaning) -> Owner:
@@ -177,7 +174,7 @@ async def make_owner(turn: Turn, meaning: Meaning) -> Owner:
 async def _find_named_alike(turn: Turn, meaning: Meaning) -> list[str]:
     """Return the ids of other definitions with the last name of a definition."""
     name = meaning.name.rpartition(".")[2]
-    (hits,) = await ask_graph(turn, [GraphSearch("path", name, to=name)])
+    (hits,) = await look_up(turn, [name])
     ids = [*hits.candidates, *(orjson.loads(raw)["node"]["id"] for raw in hits.results)] if hits else []
     itself = strip_overload(meaning.id)
     return [
@@ -192,9 +189,7 @@ async def keep_nearest(turn: Turn, meaning: Meaning, sites: Sequence[Site]) -> l
     in the same file, or with more of its folders.
     """
     names = await _find_named_alike(turn, meaning) if sites else []
-    answers = await ask_graph(turn, [GraphSearch("path", name, to=name) for name in names])
-    files = {read_meaning(answer).file for answer in answers if answer is not None and answer.results}
-    files.discard(meaning.file)
+    files = {other.file for other in await read_definitions(turn, names)} - {meaning.file}
     return [
         site
         for site in sites

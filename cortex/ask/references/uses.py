@@ -9,22 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex.ask.exploring.misspelled import find_spellings, spell
+from cortex.ask.exploring.spellings import find_spellings, spell
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import QueryContext, Turn
-from cortex.ask.reading.meanings import (
-    UNKNOWN,
-    Meaning,
-    find_meanings,
-)
+from cortex.ask.reading.meanings import UNKNOWN, Meaning, find_meanings
 from cortex.ask.references.declared_lines import Declared, find_declared
 from cortex.ask.references.definition_uses import TOKENS, Direction, find_uses_of, have_uses, word_of
 from cortex.ask.references.file_mentions import as_components, files_meant, list_file_uses
 from cortex.ask.references.nested_settings import find_joined_names, find_nested
 from cortex.ask.references.owners import NamedOwner, find_named_owner
-from cortex.ask.references.use_sites import (
-    render,
-)
+from cortex.ask.references.use_sites import render
 from cortex.ask.references.view_uses import list_view_uses
 from cortex.ask.references.word_lines import find_lines, find_mentions
 from cortex.query.check import check_text
@@ -72,15 +66,7 @@ async def uses(context: QueryContext, question: UsesQuestion) -> dict[str, Any]:
     question = question.checked()
 
     async def make(turn: Turn) -> dict[str, Any]:
-        answer = await find_uses(
-            turn,
-            question.symbol,
-            question.direction,
-            question.depth,
-            offset=question.offset,
-            max_tokens=question.max_tokens,
-        )
-        return answer | {"index": turn.index()}
+        return await find_uses(turn, question) | {"index": turn.index()}
 
     turn, answer = await context.attempt(make)
     if answer is not None:
@@ -88,30 +74,23 @@ async def uses(context: QueryContext, question: UsesQuestion) -> dict[str, Any]:
     return {"sites": [], "suggestion": turn.explain_nothing(), "index": turn.index()}
 
 
-async def find_uses(
-    turn: Turn,
-    symbol: str,
-    direction: Direction = "callers",
-    depth: int = 1,
-    *,
-    offset: int = 0,
-    max_tokens: int = TOKENS,
-) -> dict[str, Any]:
-    """Return the uses of each meaning of `symbol` as `sites`, `notes`, and a `suggestion` if the
-    symbol is unknown. Raises NotReady, BadRequest.
+async def find_uses(turn: Turn, question: UsesQuestion) -> dict[str, Any]:
+    """Return the uses of each meaning of the symbol as `sites`, `notes`, and a `suggestion` if it
+    is unknown. Raises NotReady, BadRequest.
     """
+    symbol, direction, offset = question.symbol, question.direction, question.offset
+    max_bytes = question.max_tokens * TOKEN_BYTES
     meanings, suggestion = await find_meanings(turn, symbol)
     meanings = await as_components(turn, meanings)
     if direction == "callers" and all(m.is_guess or m.kind in WHOLE_KINDS for m in meanings):
-        by_name = await list_view_uses(turn, symbol, offset, max_tokens * TOKEN_BYTES)
+        by_name = await list_view_uses(turn, symbol, offset, max_bytes)
         if by_name is not None:
             return by_name | {"notes": [], "suggestion": ""}
         files = files_meant(turn, symbol)
         if files and not await have_uses(turn, meanings):
-            by_path = await list_file_uses(turn, files, offset, max_tokens * TOKEN_BYTES)
+            by_path = await list_file_uses(turn, files, offset, max_bytes)
             if not meanings or any(block["total"] for block in by_path["sites"]):
                 return by_path
-    max_bytes = max_tokens * TOKEN_BYTES
     if direction == "callers" and (declared := await find_declared(turn, symbol, meanings)) is not None:
         return await _list_declared(turn, declared, offset, max_bytes)
     names = read_symbol(symbol) or (symbol,)
@@ -136,15 +115,16 @@ async def find_uses(
             return by_lines | {"notes": [], "suggestion": reason}
         spelled = spell(symbol, await find_spellings(turn, symbol, WORD.findall(symbol)))
         if spelled != symbol:
-            answer = await find_uses(turn, spelled, direction, depth, offset=offset, max_tokens=max_tokens)
+            answer = await find_uses(turn, replace(question, symbol=spelled))
             note = f"There is no {symbol!r}: read as {spelled!r}."
             return answer | {"notes": [note, *answer["notes"]]}
         suggestion = reason if named else suggestion
     meanings = [] if named else meanings
     # a name that is read as a file may also be one of something else: an icon, a component
     word = names[0] if is_named and all(meaning.kind in WHOLE_KINDS for meaning in meanings) else ""
+    step = direction, question.depth
     answer = await find_uses_of(
-        turn, meanings, direction, depth, offset=offset, max_tokens=max_tokens, word=word
+        turn, meanings, *step, offset=offset, max_tokens=question.max_tokens, word=word
     )
     return answer | {"suggestion": suggestion}
 

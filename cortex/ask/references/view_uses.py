@@ -10,10 +10,9 @@ from typing import Any
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.query_context import Turn
 from cortex.ask.references.use_sites import Site, Uses, cut, render
-from cortex.ask.references.word_lines import lines_of
+from cortex.ask.references.word_lines import NO_LINES, search_lines
 from cortex.system.errors import Unavailable
 from cortex.terms.paths import is_template
-from ipc.messages import ExactHits, ExactSearch, Filters
 
 #: lines with a name that are read; templates that one name may mean
 LINES_MAX, MEANT_MAX = 500, 3
@@ -90,26 +89,17 @@ async def _list_uses(turn: Turn, path: str, offset: int, max_bytes: int) -> dict
     folder, _, last = name.rpartition("/")
     spelled = "[./]".join(map(re.escape, name.split("/")))
     short = f"|{_QUOTE}{re.escape(last)}{_QUOTE}" if folder else ""
-    request = ExactSearch(
-        rf"{_QUOTE}(?:[\w./-]*(?:::|/))?{spelled}(?:\.[\w.]+)?{_QUOTE}{short}",
-        "regex",
-        limit=LINES_MAX,
-        lines=LINES_MAX,
-        filters=turn.context.scope_filters(Filters()),
-        detail="location",
-        generation=turn.generation.number,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
-    full = re.compile(request.query.removesuffix(short))
+    written = rf"{_QUOTE}(?:[\w./-]*(?:::|/))?{spelled}(?:\.[\w.]+)?{_QUOTE}"
+    holding = await search_lines(turn, written + short, LINES_MAX) or NO_LINES
+    full = re.compile(written)
     own_folder, controller = f"{path.rpartition('/')[0]}/", f"/{folder}_controller.rb"
     sites = [
         Site(*place, "", cut(line.text))
-        for place, line in (lines_of(hits) if hits is not None else ())
+        for place, line in holding.lines.items()
         if full.search(line.text)
         or ((place[0].startswith(own_folder) or place[0].endswith(controller)) and _SHOWS.search(line.text))
     ]
     if (action := await _action_of(turn, path, folder, last)) is not None:
         sites = [*(site for site in sites if site.place != action.place), action]
-    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True)
-    usage.truncated = hits is not None and hits.truncated
+    usage = Uses(sorted(sites, key=lambda site: site.order), textual=True, truncated=holding.truncated)
     return render(usage, offset, max_bytes, {"of": name, "at": f"{path}:1", "direction": "callers"})

@@ -14,14 +14,17 @@ from cortex.ask.lines.code_words import is_prose, names_in_code, word_pattern, w
 from cortex.ask.lines.current_lines import read_texts
 from cortex.ask.lines.receivers import Owner
 from cortex.ask.query_context import Turn
+from cortex.ask.questions import NO_FILTERS
 from cortex.ask.references.use_sites import TESTS, Place, Site, Uses, cut, render_others
 from cortex.system.errors import Unavailable
 from cortex.terms.languages import language_of
 from cortex.terms.text.copies import find_copies, may_be_copy
-from ipc.messages import ExactHits, ExactSearch, Filters
+from ipc.messages import ExactHits, ExactSearch, Filters, MatchType
 
 #: lines that are searched for a name, their bytes, and the files that are read for it
 LINES_MAX, LINES_BYTES, FILES_MAX = 5_000, 2_000_000, 500
+#: bytes of the lines of another search
+SEARCH_BYTES = 80_000
 #: lines that a definition begins with
 HEAD_LINES = 12
 #: other definitions of the name that are listed: of more, as of each job's `perform`, the number
@@ -64,6 +67,35 @@ class WordLines(NamedTuple):
     truncated: bool
 
 
+NO_LINES = WordLines({}, truncated=False)
+
+
+async def search_lines(
+    turn: Turn,
+    query: str,
+    most: int,
+    filters: Filters = NO_FILTERS,
+    *,
+    match_type: MatchType | None = "regex",
+    max_bytes: int = SEARCH_BYTES,
+) -> WordLines | None:
+    """Return the lines that match, at most `most`, in the folder of the question; None without an
+    answer. Raises NotReady.
+    """
+    request = ExactSearch(
+        query,
+        match_type,
+        limit=most,
+        filters=turn.context.scope_filters(filters),
+        detail="location",
+        max_bytes=max_bytes,
+        generation=turn.generation.number,
+        lines=most,
+    )
+    hits = await turn.lane("text", request, ExactHits, ours=True)
+    return WordLines(dict(_lines_of(hits)), hits.truncated) if hits is not None else None
+
+
 async def find_lines(
     turn: Turn, word: str, types: tuple[str, ...] = ("code", "documentation")
 ) -> WordLines | None:
@@ -74,21 +106,12 @@ async def find_lines(
     if not _NAME.fullmatch(word):
         return None
     before, after = (r"\b" * bool(re.match(r"\w", end)) for end in (word[0], word[-1]))
-    request = ExactSearch(
-        # an exact search finds longer names with this part, too: ten times as many
-        f"{before}{re.escape(word)}{after}",
-        "regex",
-        limit=LINES_MAX,
-        filters=turn.context.scope_filters(Filters(chunk_types=types)),
-        detail="location",
-        max_bytes=LINES_BYTES,
-        generation=turn.generation.number,
-        lines=LINES_MAX,
-    )
-    hits = await turn.lane("text", request, ExactHits, ours=True)
-    if hits is None:
+    # an exact search finds longer names with this part, too: ten times as many
+    pattern = f"{before}{re.escape(word)}{after}"
+    holding = await search_lines(turn, pattern, LINES_MAX, Filters(chunk_types=types), max_bytes=LINES_BYTES)
+    if holding is None:
         return None
-    lines = _mark_translations(dict(lines_of(hits)))
+    lines = _mark_translations(holding.lines)
     if marked[-1] in "!?":  # `border?` is another name than `border`, and `println!` a macro of Rust
         with_mark = re.compile(rf"(?<![\w$]){re.escape(marked)}")
         lines = {
@@ -96,10 +119,10 @@ async def find_lines(
             for place, line in lines.items()
             if language_of(place[0]).name == "rust" or with_mark.search(line.text)
         }
-    return WordLines(lines, hits.truncated)
+    return WordLines(lines, holding.truncated)
 
 
-def lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
+def _lines_of(hits: ExactHits) -> Iterator[tuple[Place, TextLine]]:
     """Yield the lines of an answer by lines, with their places."""
     for hit, raw in zip(hits.hits, hits.chunks, strict=True):
         entry = orjson.loads(raw)

@@ -363,7 +363,7 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
     with parameters, all of these over those in another case, served ones over others, and all over
     those behind a computed prefix.
     """
-    segments = _segments(path)
+    segments = [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
     best: list[FullRoute] = []
     best_rank: tuple[int, ...] = (9,)
     for route in routes:
@@ -384,10 +384,6 @@ def find_routes(routes: Iterable[FullRoute], method: str, path: str) -> list[Ful
         if rank == best_rank:
             best.append(route)
     return best
-
-
-def _segments(path: str) -> list[str]:
-    return [segment for segment in path.split("?", maxsplit=1)[0].split("/") if segment]
 
 
 def without_optional(parts: list[str], count: int) -> list[str]:

@@ -93,7 +93,7 @@ def parse(glob: bytes, *, folds: bool = False) -> Glob:
     """
     is_negated = glob.startswith(b"!")
     body = glob[1:] if is_negated else glob
-    literal = _literal_length(body)
+    literal = next((at for at, byte in enumerate(body) if byte in _SPECIAL), len(body))
     is_folder = body.endswith(b"/")
     body = body.removesuffix(b"/")
     literal = min(literal, len(body))
@@ -121,10 +121,6 @@ def lookup_keys(path: bytes) -> tuple[bytes, ...]:
     if len(plain) == len(path):
         return name, b"/" + plain
     return name, b"/" + plain, name + FOLDER, b"/" + path
-
-
-def _literal_length(glob: bytes) -> int:
-    return next((at for at, byte in enumerate(glob) if byte in _SPECIAL), len(glob))
 
 
 def _escape(literal: bytes) -> bytes:

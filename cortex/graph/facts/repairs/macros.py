@@ -318,9 +318,9 @@ def _mark_starts(text: str) -> Iterator[int]:
         yield _scan_back(text, match.start(), " \t")
 
 
-def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
+def _scan_back(text: str, at: int, over: str) -> int:
     """Return the first position of the characters before `at` that are all in `over`."""
-    while at > until and text[at - 1] in over:
+    while at and text[at - 1] in over:
         at -= 1
     return at
 

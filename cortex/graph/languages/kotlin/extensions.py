@@ -104,11 +104,7 @@ def function_type(text: str) -> tuple[str, str]:
 
 def skip_typed_variable(calls: Calls, callee: Callee) -> None:
     """Take a method past a variable whose declared type is no function type."""
-    bindings = [
-        binding
-        for binding in calls.index.places(callee.reference.scope, callee.name)
-        if isinstance(binding, Binding)
-    ]
+    bindings = _bindings_of(calls, callee)
     is_typed = any(binding.value.startswith(":") and "->" not in binding.value for binding in bindings[-1:])
     if is_typed and not calls.targets.callable_refs(callee.values, -1):
         callee.values = calls.methods_past_locals(callee.name, callee.reference.scope)
@@ -125,15 +121,16 @@ def _is_plain(declared: str) -> bool:
     return plain.endswith("[]") or plain in PRIMITIVES or plain in _TEXTS or plain in SUPERS
 
 
+def _bindings_of(calls: Calls, callee: Callee) -> list[Binding]:
+    places = calls.index.places(callee.reference.scope, callee.name)
+    return [place for place in places if isinstance(place, Binding)]
+
+
 def skip_variable(calls: Calls, callee: Callee) -> None:
     """Take a function past an instance, or past a variable that holds its own call."""
     if calls.targets.callable_refs(callee.values, -1):
         return
-    bindings = [
-        binding
-        for binding in calls.index.places(callee.reference.scope, callee.name)
-        if isinstance(binding, Binding)
-    ]
+    bindings = _bindings_of(calls, callee)
     are_instances = bool(callee.values) and all(value.tag == "inst" for value in callee.values)
     if are_instances or any(
         binding.until == 0 and binding.value.startswith(f"{callee.name}(") for binding in bindings
