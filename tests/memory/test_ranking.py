@@ -121,7 +121,9 @@ def test_only_turns_of_a_recorded_conversation_are_read_with_their_neighbours(da
     session = "one client"
     with Library.open(data) as memory:
         if is_imported:
-            memory.import_records([{"note": {"title": turn, "source": {"session": session}}} for turn in TURNS])
+            memory.import_records(
+                [{"note": {"title": turn, "source": {"session": session}}} for turn in TURNS]
+            )
         else:
             agent = memory.of(source=Source("claude", session, AGENTS))
             for title in TURNS:
@@ -133,7 +135,12 @@ def test_only_turns_of_a_recorded_conversation_are_read_with_their_neighbours(da
 
 @pytest.mark.parametrize("form", ["{}", "Ops: {}"])
 def test_what_agents_note_in_a_session_ranks_as_what_they_note_in_several(tmp_path, form):
-    titles = ("The queue runs on NATS", "The cache runs on Redis", "Mails are sent by Postmark", "Logs stay 9 days")
+    titles = (
+        "The queue runs on NATS",
+        "The cache runs on Redis",
+        "Mails are sent by Postmark",
+        "Logs stay 9 days",
+    )
     answers = []
     for name, sessions in {"one": "aaaa", "several": "abcd"}.items():
         with open_small(tmp_path / name) as memory:

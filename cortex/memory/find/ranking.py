@@ -33,8 +33,8 @@ WEIGHTS = {
 }
 #: the same for lone notes: no turns of a conversation, their meaning told by a model of sentences.
 #: Scores of words are shares of the best one, which is 1 even if it has but one common word of the
-#: question. "window" is the cube of the share: all words, or the rare ones, tell much, and one of them
-#: little
+#: question. "window" is the cube of the share: all words, or the rare ones, tell much, and one of
+#: them little
 LONE_WEIGHTS = dict.fromkeys(WEIGHTS, 0.0) | {"window": 0.43, "meaning": 0.44, "alone": 0.18}
 #: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
 #: distance
