@@ -117,7 +117,7 @@ def test_the_first_note_of_a_longer_session_ranks_higher(memory):
 
 @pytest.mark.parametrize("is_imported", [True, False])
 def test_only_turns_of_a_recorded_conversation_are_read_with_their_neighbours(data, is_imported):
-    """What an agent notes is of its session, too, but stands alone, whatever title it has."""
+    """An agent's note is of a session, too, but stands alone under any title."""
     session = "one client"
     with Library.open(data) as memory:
         if is_imported:
