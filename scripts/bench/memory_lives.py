@@ -6,8 +6,9 @@ notes about something else, other aspects, moments of the past, and subjects nob
     scripts/bench/memory_lives.py LIFE --rows FILE | --grade ANSWERS
 
 A life is a file of lines as in scripts/bench/lives/ferry.txt; without one, all lives there are
-measured. Each note is stored at its hour of a faked clock through `Library.store`. MODEL is the
-folder of an ONNX model, or `static`: measured beside the default one.
+measured. Each note is stored at its hour of a faked clock as by an agent over MCP, in a session of
+its day. MODEL is the folder of an ONNX model, or `static`: measured beside the default one. With
+OPENBLAS_NUM_THREADS=1, as in the workers, a run on a busy machine takes a tenth of the time.
 
 `--rows` writes each question with the answer that an agent gets, numbered and without the key, for
 a reader. `--grade` counts the right answers of a reader: lines `QUESTION: NOTE`, both numbers, with
@@ -36,6 +37,7 @@ from cortex.front.tools.memory.fence import fence_rows
 from cortex.memory.find.newer.newer_notes import read_waiting
 from cortex.memory.find.recall import Memory
 from cortex.memory.library import Library, finish
+from cortex.memory.note import AGENTS, Source
 from cortex.memory.times import format_moment
 from cortex.memory.upkeep.run import run_consolidation
 
@@ -124,7 +126,8 @@ class Month:
         self.names = {number: name for name, number in self.numbers.items()}
 
     def _store(self, note: LifeNote, outdated: set[int], heeding: bool) -> None:
-        answer = self.library.store(note.title, note.body, kind=note.kind)
+        agent = self.library.of(source=Source("claude", f"day {note.day}", AGENTS))
+        answer = agent.store(note.title, note.body, kind=note.kind)
         finish(read_waiting(self.memory))  # there are hours between two notes
         self.numbers[note.name] = answer["number"]
         similar = {row["number"] for row in answer.get("similar", ())}

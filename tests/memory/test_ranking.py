@@ -5,9 +5,10 @@ import pytest
 from cortex.memory.find import ranking
 from cortex.memory.find.words import BIT_WORDS, Words
 from cortex.memory.library import Library
-from cortex.memory.note import Note
+from cortex.memory.note import AGENTS, Note, Source
 from cortex.memory.store.records import Point
 from cortex.memory.text import gist, question_words
+from tests.memory.small_memory import open_small
 
 TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
 QUERY = "harbour lantern violin"
@@ -112,6 +113,42 @@ def test_the_first_note_of_a_longer_session_ranks_higher(memory):
     opens = {row["title"]: row["explain"]["opens"] for row in rows}
     alone = "Ben: the violin needs strings"
     assert opens == {TURNS[0]: ranking.WEIGHTS["opens"], TURNS[1]: 0, TURNS[2]: 0, alone: 0}
+
+
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_only_turns_of_a_recorded_conversation_are_read_with_their_neighbours(data, is_imported):
+    """An agent's note is of a session, too, but stands alone under any title."""
+    session = "one client"
+    with Library.open(data) as memory:
+        if is_imported:
+            memory.import_records(
+                [{"note": {"title": turn, "source": {"session": session}}} for turn in TURNS]
+            )
+        else:
+            agent = memory.of(source=Source("claude", session, AGENTS))
+            for title in TURNS:
+                agent.store(title)
+        rows = memory.recall("harbour", alpha=1.0, explain=True)
+    names = [row["title"] for row in rows if row["explain"]["window"]]
+    assert names == (list(TURNS) if is_imported else [TURNS[0]])
+
+
+@pytest.mark.parametrize("form", ["{}", "Ops: {}"])
+def test_what_agents_note_in_a_session_ranks_as_what_they_note_in_several(tmp_path, form):
+    titles = (
+        "The queue runs on NATS",
+        "The cache runs on Redis",
+        "Mails are sent by Postmark",
+        "Logs stay 9 days",
+    )
+    answers = []
+    for name, sessions in {"one": "aaaa", "several": "abcd"}.items():
+        with open_small(tmp_path / name) as memory:
+            for title, session in zip(titles, sessions, strict=True):
+                memory.of(source=Source("claude", session, AGENTS)).store(form.format(title))
+            rows = memory.recall("What does the queue run on?", explain=True)
+            answers.append([(row["title"], row["score"]) for row in rows])
+    assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize(("detection", "leads"), [("file_overlap", True), ("temporal_proximity", False)])

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from cortex.front.feeds import transcript_reader
-from cortex.front.feeds.transcript_reader import refuses_reading
+from cortex.front.feeds.transcript_reader import Follower, refuses_reading
 from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.formats.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
@@ -408,3 +408,31 @@ def test_idle_sessions_are_checked_less_often():
     assert transcript_reader.pause(0.0, 0.0) == transcript_reader.PAUSE_S
     assert transcript_reader.pause(0.0, 3600.0) == transcript_reader.REST_S > transcript_reader.PAUSE_S
     assert transcript_reader.pause(1000.0, 0.0) == transcript_reader.PAUSE_MAX_S
+
+
+def test_sessions_are_read_once_their_folder_appears(life, monkeypatch):
+    """Claude Code may be installed, or started for the first time, after Cortex."""
+    monkeypatch.setattr(transcript_reader, "PAUSE_MAX_S", 0.01)
+    home, stop = life.shop.parent, asyncio.Event()
+    away = life.folder.rename(home / "away")
+    life.ask("stats")
+
+    async def call(operation, *arguments):
+        if operation == "take_session":
+            stop.set()
+        return await life.call(operation, *arguments)
+
+    life.follower = Follower(call, Memory(), transcript_reader.session_folders({}, home / "later"))
+
+    async def follow_until_read():
+        task = asyncio.create_task(transcript_reader.follow(life.follower, stop))
+        await asyncio.sleep(0)
+        assert not life.follower.has_source()
+        (home / "later" / ".claude").mkdir(parents=True)
+        life.folder = away.rename(home / "later" / ".claude" / "projects")
+        life.write("s1", user("why do retries back off?"), agent("So that clients spread."))
+        await asyncio.wait_for(task, 20)
+
+    asyncio.run(follow_until_read())
+    assert life.read() == 0
+    assert life.search("retries")

@@ -88,9 +88,9 @@ class _File:
 class Follower:
     """Reader of all session files, and of the spool of hooks.
 
-    `folders`: format → folder of its files; `settings`: the user's own; `spool`: folder of the
-    spool; `unpack`: decrypts its files; `memory_folder`: the folder with the person's consent to
-    read past sessions.
+    `folders`: format → folder of its files, which may appear later; `settings`: the user's own;
+    `spool`: folder of the spool; `unpack`: decrypts its files; `memory_folder`: the folder with the
+    person's consent to read past sessions.
     """
 
     def __init__(
@@ -115,6 +115,11 @@ class Follower:
         #: sessions that ended or are compacted
         self._ended: set[str] = set()
 
+    def has_source(self) -> bool:
+        """Whether there is anything to read yet."""
+        places = (*self._folders.values(), self._spool)
+        return self._settings.git or any(place is not None and place.is_dir() for place in places)
+
     async def look(self, stop: Callable[[], bool] = lambda: False) -> int:
         """Send what was added to all files and the spool; return the number of portions taken.
 
@@ -124,7 +129,7 @@ class Follower:
         taken = 0
         for form in FORMATS:
             folder = self._folders.get(form.NAME)
-            for path in form.paths(folder) if folder else ():
+            for path in form.paths(_resolved(folder)) if folder else ():
                 if stop():
                     return taken
                 taken += await self._read(path, form, stop)
@@ -172,7 +177,10 @@ class Follower:
     def _has_file(self, event: spool_reader.Event) -> bool:
         """Whether the session has a file that is read: it has more than the events of hooks."""
         path = Path(os.path.realpath(event.transcript or "/"))
-        return any(path.is_relative_to(folder) for folder in self._folders.values()) and path.is_file()
+        return (
+            any(path.is_relative_to(_resolved(folder)) for folder in self._folders.values())
+            and path.is_file()
+        )
 
     async def _take_events(self, events: list[tuple[int, spool_reader.Event]]) -> bool:
         """Send the events of one session; return whether they can be removed."""
@@ -302,15 +310,23 @@ def refuses_reading(folder: Path) -> bool:
 
 
 def session_folders(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
-    """Return format → existing folder of its session files, symbolic links resolved."""
-    folders = {form.NAME: Path(os.path.realpath(form.folder(home, environ))) for form in FORMATS}
-    return {name: folder for name, folder in folders.items() if folder.is_dir()}
+    """Return format → folder of its session files, which need not exist."""
+    return {form.NAME: form.folder(home, environ) for form in FORMATS}
+
+
+def _resolved(folder: Path) -> Path:
+    """The folder without symbolic links, so that each file has one name."""
+    return Path(os.path.realpath(folder))
 
 
 async def follow(follower: Follower, stop: asyncio.Event) -> None:
-    """Repeat `follower.look` until `stop`."""
+    """Repeat `follower.look` until `stop`, and wait while there is nothing to read."""
     last_read = time.monotonic()
     while not stop.is_set():
+        if not follower.has_source():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), PAUSE_MAX_S)
+            continue
         # processor time: waiting for a worker that is starting costs nothing
         began, taken = time.process_time(), 0
         try:

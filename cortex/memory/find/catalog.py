@@ -109,6 +109,9 @@ class Catalog:
             "timed": np.zeros(ROOM, bool),
             "speaker": np.zeros(ROOM, np.int32),
             "session": np.zeros(ROOM, np.int32),
+            #: the session of a turn, that is speech which no agent noted: what agents note is of
+            #: a session, too, but written to be read alone
+            "conversation": np.zeros(ROOM, np.int32),
             "kind": np.zeros(ROOM, np.int32),
             "project": np.zeros(ROOM, np.int32),
             "state": np.zeros(ROOM, np.int8),
@@ -167,6 +170,8 @@ class Catalog:
         columns["asking"][at] = [is_question(text) for text in texts]
         columns["timed"][at] = [mentions_time(text) for text in texts]
         columns["speaker"][at] = _numbers_of(self._speakers, [speaker_of(title) for title in fields["title"]])
+        is_turn = (columns["speaker"][at] > 0) & (columns["trust"][at] != _TRUST_AT["agent"])
+        columns["conversation"][at] = np.where(is_turn, columns["session"][at], 0)
 
     def _join_sessions(self, at: Array, sessions: Sequence[int]) -> None:
         """Append new notes to their sessions."""
@@ -209,8 +214,10 @@ class Catalog:
                     self._labelled[label].discard(at)
                 before, after = int(self._columns["before"][at]), int(self._columns["after"][at])
                 self._columns["after"][before], self._columns["before"][after] = after, before
+                self._columns["after"][0] = self._columns["before"][0] = 0
                 session = int(self._columns["session"][at])
-                self._columns["session"][at] = self._columns["before"][at] = self._columns["after"][at] = 0
+                for name in ("session", "conversation", "before", "after"):
+                    self._columns[name][at] = 0
                 if session:
                     self._session_notes[session].remove(at)
                     self.lengths[session] -= 1

@@ -31,9 +31,10 @@ WEIGHTS = {
     "alone": 0.08,
     "opens": 0.05,
 }
-#: the same for lone notes: of no session, their meaning told by a model of sentences. Scores of
-#: words are shares of the best one, which is 1 even if it has but one common word of the question.
-#: "window" is the cube of the share: all words, or the rare ones, tell much, and one of them little
+#: the same for lone notes: no turns of a conversation, their meaning told by a model of sentences.
+#: Scores of words are shares of the best one, which is 1 even if it has but one common word of the
+#: question. "window" is the cube of the share: all words, or the rare ones, tell much, and one of
+#: them little
 LONE_WEIGHTS = dict.fromkeys(WEIGHTS, 0.0) | {"window": 0.43, "meaning": 0.44, "alone": 0.18}
 #: neighbours on each side with words in a note's window; weight of a neighbour's meaning by its
 #: distance
@@ -148,7 +149,7 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
             "opens": ((before == 0) & (around[2] > 0)).astype(np.float64),
         },
         np.where(
-            catalog["speaker"][numbers] > 0,
+            catalog["conversation"][numbers] > 0,
             window >= WINDOW_FLOOR,
             word_scores >= max(WORDS_FLOOR * lanes.ideal, LEAST),
         )
@@ -160,8 +161,8 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 
 def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array, related: float) -> bool:
     """Whether any note of the mask is about the query's subject: by a cosine of at least `related`,
-    by nearly all its words, or as speech with enough of its words around it, or nearer than by
-    chance: of a session, by somebody who speaks twice ("photos: S3 now" names no speaker).
+    by nearly all its words, or as a turn with enough of its words around it, or nearer than by
+    chance, by somebody who speaks twice ("photos: S3 now" names no speaker).
     """
     if lanes.cosines.values.max(initial=-1.0) >= related:
         return True
@@ -171,14 +172,14 @@ def is_noted(lanes: Lanes, similar: SimilarNotes, catalog: Catalog, mask: Array,
     is_near = (similar.lanes["window"] >= WINDOW_FLOOR) | (
         similar.lanes["alone"] * SURE_DEVIATIONS >= _best_by_chance(lanes.cosines.among)
     )
-    speakers, is_of_session = catalog["speaker"][similar.numbers], catalog["session"][similar.numbers] > 0
-    speaking = speakers[is_near & is_of_session & (speakers > 0)]
+    is_turn = catalog["conversation"][similar.numbers] > 0
+    speaking = catalog["speaker"][similar.numbers[is_near & is_turn]]
     return bool(len(speaking) and (np.bincount(catalog["speaker"])[speaking] > 1).any())
 
 
 def evidence(lanes: Lanes, numbers: Array, catalog: Catalog, related: float) -> Array:
     """The evidence that each note is about the query's subject: its cosine above `related`, the
-    bound of `is_noted`. Infinite for a note with nearly all words of the query, for speech, which
+    bound of `is_noted`. Infinite for a note with nearly all words of the query, for a turn, which
     others explain, and without a model of sentences; -1 for one whose cosine was not computed.
     """
     cosines, words = lanes.cosines, lanes.word_bits
@@ -187,7 +188,7 @@ def evidence(lanes: Lanes, numbers: Array, catalog: Catalog, related: float) -> 
     values = np.full(len(catalog["there"]), -1.0)
     values[cosines.numbers] = cosines.values - related
     values[words.numbers[_covered(words.bits, words.worth) >= WORDS_ABOUT]] = math.inf
-    return np.where(catalog["speaker"][numbers] > 0, math.inf, values[numbers])
+    return np.where(catalog["conversation"][numbers] > 0, math.inf, values[numbers])
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
@@ -225,8 +226,9 @@ def _best_by_chance(among: int) -> float:
 
 
 def _neighbours(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
-    """The notes, then those before and after them in their sessions, and so on; 0 for none."""
-    rings, earlier, later = [numbers], numbers, numbers
+    """The notes, then those before and after turns in their sessions, and so on; 0 for none."""
+    turns = np.where(catalog["conversation"][numbers] > 0, numbers, 0)
+    rings, earlier, later = [numbers], turns, turns
     for _ in range(count):
         earlier, later = catalog["before"][earlier], catalog["after"][later]
         rings += [earlier, later]
@@ -245,9 +247,9 @@ def _nearest(cosines: Cosines, room: int) -> tuple[Array, Array]:
 
 def _sessions(numbers: Array, word_scores: Array, hits: Array, scores: Array, catalog: Catalog) -> Array:
     """The sum of scores of each note's session, divided by the square root of its length; a note
-    without a session counts as one.
+    that is no turn counts as one.
     """
-    session_numbers = catalog["session"]
+    session_numbers = catalog["conversation"]
     sums = np.bincount(session_numbers[hits], scores, minlength=catalog.sessions)
     sessions = session_numbers[numbers]
     values = np.where(
@@ -323,8 +325,8 @@ def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Ar
 
 
 def _are_lone(lanes: Lanes, numbers: Array, catalog: Catalog) -> Array:
-    """Bool [n]: which notes are of no session, if a model of sentences tells their meaning."""
-    are_alone: Array = catalog["session"][numbers] == 0
+    """Bool [n]: which notes are no turns, if a model of sentences tells their meaning."""
+    are_alone: Array = catalog["conversation"][numbers] == 0
     return are_alone if lanes.cosines.hit else np.zeros(len(numbers), bool)
 
 

@@ -371,13 +371,10 @@ class Memory:
         for note in (newer.notes[at] for at in arrangement.order):
             older = newer.outdated.get(note.number, ())
             hit = by_number.get(note.number) or RecalledNote(note, score, {"newer": score}, evidence=-1.0)
-            rows.append(
-                replace(
-                    hit,
-                    newer=arrangement.newer.get(note.number, 0),
-                    disagrees=tuple(n for n in older if n not in arrangement.newer),
-                )
-            )
+            if older or note.number in arrangement.newer:
+                disagrees = tuple(n for n in older if n not in arrangement.newer)
+                hit = replace(hit, newer=arrangement.newer.get(note.number, 0), disagrees=disagrees)
+            rows.append(hit)
             score = hit.score * HEIR_SHARE
         return rows
 
@@ -457,7 +454,7 @@ class Memory:
             return best
         values = evidence(lanes, np.array([hit.number for hit in best]), self.catalog, related)
         return [
-            replace(hit, evidence=math.inf if hit.number in reached else value)
+            Ranked(hit.number, hit.score, hit.parts, math.inf if hit.number in reached else value)
             for hit, value in zip(best, values.tolist(), strict=True)
         ]
 
@@ -531,6 +528,8 @@ def supported(rows: Sequence[RecalledNote], limit: int) -> list[RecalledNote]:
     numbers = {hit.note.number for hit in supported_rows}
     return [
         replace(hit, is_unsure=is_unsure, disagrees=tuple(old for old in hit.disagrees if old in numbers))
+        if is_unsure or hit.disagrees
+        else hit
         for hit in supported_rows
     ]
 

@@ -38,7 +38,7 @@ def data_dir_option(parser: Parser) -> None:
 
 def follow_options(parser: Parser) -> None:
     data_dir_option(parser)
-    parser.add_flag("--stay", help="keep running if there is nothing to read")
+    parser.add_flag("--stay", help="keep running if nothing may be read")
 
 
 def mcp_options(parser: Parser) -> None:

@@ -34,7 +34,7 @@ NICE = 5
 
 
 def run(options: Namespace) -> int:
-    """Run until a stop signal; with nothing to read, end at once unless `--stay`. Raises Occupied
+    """Run until a stop signal; if nothing may be read, end at once unless `--stay`. Raises Occupied
     while another process reads the same sessions.
     """
     log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
     folders = session_folders(os.environ, Path(user_home()))
     waiting = data.root / spool.FOLDER
     off = data.settings.sessions == "off"
-    if (off or not (folders or waiting.is_dir())) and not data.settings.git:
+    if off and not data.settings.git:
         log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
         if options.stay:
             hosts.wait_for_stop()

@@ -6,6 +6,7 @@ What a note says closes and hides nothing: only the order of an answer changes.
 import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cortex.memory.note import Note, Trust
 
@@ -49,15 +50,35 @@ def arrange(notes: Sequence[Note], branches: Collection[str] = ()) -> Arrangemen
     return result
 
 
+class Standing(NamedTuple):
+    """What decides which notes a note may follow: read once, for it has hundreds of pairs."""
+
+    age: tuple[int, int]
+    is_foreign: bool
+    branch: str
+
+
+def standing_of(note: Note) -> Standing:
+    return Standing(_age(note), note.source.trust in FOREIGN, note.branch)
+
+
 def may_follow(newer: Note, older: Note, branches: Collection[str]) -> bool:
     """Whether the newer note is later than the older one, and may say what became of it."""
-    is_foreign = newer.source.trust in FOREIGN and older.source.trust not in FOREIGN
-    return _age(newer) > _age(older) and not is_foreign and not _is_of_branch(newer, older, branches)
+    return follows(standing_of(newer), standing_of(older), branches)
 
 
-def _is_of_branch(newer: Note, older: Note, branches: Collection[str]) -> bool:
+def follows(newer: Standing, older: Standing, branches: Collection[str]) -> bool:
+    """As `may_follow`."""
+    return (
+        newer.age > older.age
+        and (older.is_foreign or not newer.is_foreign)
+        and not _is_of_branch(newer, older, branches)
+    )
+
+
+def _is_of_branch(newer: Note | Standing, older: Note | Standing, branches: Collection[str]) -> bool:
     """Whether the newer note was made on one of the branches and the older one on another."""
-    return newer.branch in branches and newer.branch != older.branch
+    return bool(branches) and newer.branch in branches and newer.branch != older.branch
 
 
 def _age(note: Note) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from cortex.memory.find.catalog import Catalog, Selection
-from cortex.memory.find.newer.changes import FOREIGN, KINDS, TELLING, may_follow
+from cortex.memory.find.newer.changes import FOREIGN, KINDS, TELLING, follows, may_follow, standing_of
 from cortex.memory.find.newer.replacements import Replacements
 from cortex.memory.find.newer.successors import STORED, features_of, likely, log_odds, reading_of, text_of
 from cortex.memory.find.read_notes import ReadNotes
@@ -98,14 +98,15 @@ def newer_pairs(
         if note.kind != HANDOVER:
             places[note.number] = len(notes)
             notes.append(note)
-    pairs = []
+    standings, pairs = [standing_of(note) for note in notes], []
     for at in olds:
         others = [places[number] for number in by_hit.get(at, ()) if number in places]
         newer = dict.fromkeys([*range(len(hits)), *others])
-        pairs += [(at, other) for other in newer if may_follow(notes[other], notes[at], branches)]
+        pairs += [(at, other) for other in newer if follows(standings[other], standings[at], branches)]
     for at in range(len(hits), len(notes)):  # a newer note may be outdated itself
         if notes[at].kind in KINDS:
-            pairs += [(at, new) for new in range(len(notes)) if may_follow(notes[new], notes[at], branches)]
+            older = standings[at]
+            pairs += [(at, new) for new, newer in enumerate(standings) if follows(newer, older, branches)]
     return notes, pairs
 
 
@@ -133,8 +134,8 @@ def _replaced_by(memory: Indexes, newer: Note, selection: Selection) -> list[Not
     pairs = [(at, 0) for at in range(1, len(notes)) if may_follow(newer, notes[at], ())]
     if not pairs:
         return []
-    read = [memory.replacements.likelihood(notes[old], newer) for old, _ in pairs]
-    values = likely(measure(memory, notes, pairs) | {"read": log_odds(np.array(read))})
+    read = memory.replacements.likelihoods(notes, pairs)
+    values = likely(measure(memory, notes, pairs) | {"read": log_odds(read)})
     return [
         notes[old] for (old, _), value in zip(pairs, values.tolist(), strict=True) if value >= REPLACEABLE
     ]
@@ -203,8 +204,7 @@ def measure(memory: Indexes, notes: Sequence[Note], pairs: Pairs, question: str 
     near = memory.meaning.likenesses_to(question, numbers) if question else None
     features = features_of(notes, pairs, likeness, memory.words.rarity_share, question, near)
     if question:
-        read = [memory.replacements.likelihood(notes[old], notes[new]) for old, new in pairs]
-        features["read"] = log_odds(np.array(read))
+        features["read"] = log_odds(memory.replacements.likelihoods(notes, pairs))
     return features
 
 
@@ -214,8 +214,8 @@ def outdated_anyway(memory: Indexes, notes: Sequence[Note], pairs: Pairs) -> dic
     """
     if not pairs:
         return {}
-    read = [memory.replacements.likelihood(notes[old], notes[new]) for old, new in pairs]
-    features = measure(memory, notes, pairs) | {"read": log_odds(np.array(read))}
+    read = memory.replacements.likelihoods(notes, pairs)
+    features = measure(memory, notes, pairs) | {"read": log_odds(read)}
     values = likely({name: features[name] for name in STORED})
     newer = _by_older(
         list(itertools.compress(pairs, values >= OUTDATED_ANYWAY)), values[values >= OUTDATED_ANYWAY]

@@ -174,6 +174,16 @@ class Replacements:
         is_present = row is not None and row[2:4] == (_text_crc(older), _text_crc(newer))
         return row[-1] if row and is_present else 0.0
 
+    def likelihoods(self, notes: Sequence[Note], pairs: Sequence[tuple[int, int]]) -> Array:
+        """float64 [pairs]: the same for pairs of indices, an older and a newer note."""
+        newers = [self._newer.get(note.number, ()) for note in notes]
+        return np.array(
+            [
+                self.likelihood(notes[old], notes[new]) if notes[new].number in newers[old] else 0.0
+                for old, new in pairs
+            ]
+        )
+
     def rest(self) -> None:
         """Give the model's memory back, if it was not used for a while."""
         if self._model and time.monotonic() - self._used > IDLE_S:
