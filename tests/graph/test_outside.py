@@ -85,11 +85,18 @@ def test_a_guess_by_name_needs_the_same_arity_and_a_receiver_that_is_no_type(sit
 
 
 @pytest.mark.parametrize(
-    ("path", "is_called"), [("src/app.py", False), ("tests/test_app.py", True), ("tests/app.py", True)]
+    ("path", "defined_in", "is_called"),
+    [
+        ("src/app.py", "tests/scale.py", False),
+        ("tests/test_app.py", "tests/scale.py", True),
+        ("tests/app.py", "tests/scale.py", True),
+        ("tests/test_app.py", "tests/test_scale.py", False),  # made for its own tests
+        ("tests/test_app.py", "tests/test_helpers.py", True),
+    ],
 )
-def test_product_code_is_not_guessed_to_call_methods_of_tests(path, is_called):
+def test_product_code_is_not_guessed_to_call_methods_of_tests(path, defined_in, is_called):
     files = {
-        "tests/test_scale.py": "class Scale:\n    def weigh_it(self): ...\n",
+        defined_in: "class Scale:\n    def weigh_it(self): ...\n",
         path: "def run(thing):\n    thing.weigh_it()\n",
     }
     assert bool(_called(files, path)) == is_called

@@ -115,22 +115,22 @@ def test_the_first_note_of_a_longer_session_ranks_higher(memory):
     assert opens == {TURNS[0]: ranking.WEIGHTS["opens"], TURNS[1]: 0, TURNS[2]: 0, alone: 0}
 
 
-@pytest.mark.parametrize("is_imported", [True, False])
-def test_only_turns_of_a_recorded_conversation_are_read_with_their_neighbours(data, is_imported):
+@pytest.mark.parametrize("form", ["imported", "event", "fact"])
+def test_only_turns_of_a_recorded_conversation_are_read_with_their_neighbours(data, form):
     """An agent's note is of a session, too, but stands alone under any title."""
     session = "one client"
     with Library.open(data) as memory:
-        if is_imported:
+        if form == "imported":
             memory.import_records(
                 [{"note": {"title": turn, "source": {"session": session}}} for turn in TURNS]
             )
         else:
             agent = memory.of(source=Source("claude", session, AGENTS))
             for title in TURNS:
-                agent.store(title)
+                agent.store(title, kind=form)
         rows = memory.recall("harbour", alpha=1.0, explain=True)
     names = [row["title"] for row in rows if row["explain"]["window"]]
-    assert names == (list(TURNS) if is_imported else [TURNS[0]])
+    assert names == ([TURNS[0]] if form == "fact" else list(TURNS))
 
 
 @pytest.mark.parametrize("form", ["{}", "Ops: {}"])

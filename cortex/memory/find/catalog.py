@@ -109,8 +109,8 @@ class Catalog:
             "timed": np.zeros(ROOM, bool),
             "speaker": np.zeros(ROOM, np.int32),
             "session": np.zeros(ROOM, np.int32),
-            #: the session of a turn, that is speech which no agent noted: what agents note is of
-            #: a session, too, but written to be read alone
+            #: the session of a turn, that is an event with a speaker, or one that no agent noted:
+            #: what agents note is of a session, too, but written to be read alone
             "conversation": np.zeros(ROOM, np.int32),
             "kind": np.zeros(ROOM, np.int32),
             "project": np.zeros(ROOM, np.int32),
@@ -170,7 +170,9 @@ class Catalog:
         columns["asking"][at] = [is_question(text) for text in texts]
         columns["timed"][at] = [mentions_time(text) for text in texts]
         columns["speaker"][at] = _numbers_of(self._speakers, [speaker_of(title) for title in fields["title"]])
-        is_turn = (columns["speaker"][at] > 0) & (columns["trust"][at] != _TRUST_AT["agent"])
+        is_noted = columns["trust"][at] == _TRUST_AT["agent"]
+        is_noted &= np.array(fields["kind"]) != "event"
+        is_turn = (columns["speaker"][at] > 0) & ~is_noted
         columns["conversation"][at] = np.where(is_turn, columns["session"][at], 0)
 
     def _join_sessions(self, at: Array, sessions: Sequence[int]) -> None:

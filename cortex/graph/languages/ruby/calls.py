@@ -129,12 +129,10 @@ def _may_be_mixed_in(calls: Calls, callee: Callee, ref: Ref) -> bool:
     """Return whether a bare name may be a module's method: of a module for tests in tests alone, of
     another in a test that names it, and rather a library's; of `ClassMethods` on a class.
     """
-    owner, project = calls.evaluator.owners.of(*ref), calls.project
-    if owner is None:
-        return False
+    project = calls.project
     if _FOR_TESTS.search(ref[0]):
         return bool(_FOR_TESTS.search(calls.path))
-    module = project.definition(owner).name
+    module = project.definition(ref).scope.rpartition(".")[2]
     if is_library_method(project, callee.name):
         return False
     if is_test(calls.path):
