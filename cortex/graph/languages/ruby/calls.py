@@ -44,7 +44,7 @@ _CORE_TYPES = frozenset(
 )
 #: the class of an instance, as a receiver
 _CLASS = "self.class"
-#: a module whose methods Rails gives to the class that includes the module around it
+#: a module: Rails gives its methods to the class that includes the module around it
 CLASS_METHODS = "ClassMethods"
 #: a path of code that is made for tests, `testing_support/`
 _FOR_TESTS = re.compile(r"(?<![a-z])(?:test|spec)", re.IGNORECASE)
@@ -223,8 +223,8 @@ def _without_those_of_others(calls: Calls, receiver: str, refs: list[Ref]) -> li
         if project.definition(ref).kind != "trait"
     ]
     name = project.definition(refs[0]).name
-    own = {value.ref for ref in types for value in evaluator.member(ref, name) if value.tag == "def"}
-    return [ref for ref in refs if ref in own or _is_of_heir(evaluator, ref, types)] if types else refs
+    members = {value.ref for ref in types for value in evaluator.member(ref, name) if value.tag == "def"}
+    return [ref for ref in refs if ref in members or _is_of_heir(evaluator, ref, types)] if types else refs
 
 
 def _is_of_heir(evaluator: Evaluator, method: Ref, types: Sequence[Ref]) -> bool:

@@ -25,7 +25,7 @@ INSTANCES = frozenset(
     "create! build new find_or_create_by find_or_create_by! find_or_initialize_by create_or_find_by "
     "create_or_find_by! first_or_create first_or_create! first_or_initialize".split()
 )
-#: methods of Rails and of what its projects are tested with
+#: methods of Rails and of the libraries that test its projects
 _LIBRARY = read_names(__package__, "rails")
 #: types that a project of Rails has
 _APPLICATIONS = ("ApplicationRecord", "ApplicationController")
@@ -36,7 +36,7 @@ _BASES = ("ApplicationRecord", "ActiveRecord.Base", "Mongoid.Document")
 
 
 def is_library_method(project: Project, name: str) -> bool:
-    """Return whether Rails, or what tests its projects, has methods of that name, in a project of
+    """Return whether Rails, or a library that tests its projects, has such a method, in a project of
     Rails: a receiver of an unknown type has rather these.
     """
     named = project.named[family_of("ruby")]
