@@ -114,3 +114,15 @@ def _called(files, path):
     edges = calls_in(project, path)
     assert all(edge.confidence == "name" for edge in edges)
     return edges
+
+
+@pytest.mark.parametrize(
+    ("site", "is_called"),
+    [("QTest::weighIt(1);", False), ("Box<Scale>::weighIt(1);", False), ("thing->weighIt(1);", True)],
+)
+def test_a_type_of_a_library_has_no_method_of_the_project_beside_a_name_space_that_is_used(site, is_called):
+    files = {
+        "scale.h": "class Scale {\npublic:\n  static void weighIt(int a);\n};\n",
+        "app.cpp": f'#include "scale.h"\nusing namespace Outside;\nvoid run() {{ {site} }}\n',
+    }
+    assert bool(_called(files, "app.cpp")) == is_called

@@ -36,8 +36,8 @@ _BASES = ("ApplicationRecord", "ActiveRecord.Base", "Mongoid.Document")
 
 
 def is_library_method(project: Project, name: str) -> bool:
-    """Return whether Rails, or a library that tests its projects, has such a method, in a project of
-    Rails: a receiver of an unknown type has rather these.
+    """Return whether Rails, or a library for its tests, has such a method, in a project of Rails:
+    a receiver of an unknown type has rather these.
     """
     named = project.named[family_of("ruby")]
     return name in _LIBRARY and any(named.get(application) for application in _APPLICATIONS)

@@ -284,7 +284,8 @@ class Calls:
             return False
         if self.index.may_bind(name):
             return False
-        if self.index.star_imports and not (self.rules.capitals_are_types and name[0].isupper()):
+        is_type = name[0].isupper() and (self.rules.capitals_are_types or self.rules.includes)
+        if self.index.star_imports and not is_type:  # also C++: `QTest::addColumn()`
             return False
         return name[0].isupper() or self.rules.global_names
 
