@@ -126,3 +126,23 @@ def test_a_type_of_a_library_has_no_method_of_the_project_beside_a_name_space_th
         "app.cpp": f'#include "scale.h"\nusing namespace Outside;\nvoid run() {{ {site} }}\n',
     }
     assert bool(_called(files, "app.cpp")) == is_called
+
+
+@pytest.mark.parametrize("method", ["post", "warning", "filter_by", "assert_called_with"])
+def test_a_method_that_libraries_have_is_one_that_may_be_called_and_no_sure_one(method):
+    files = {
+        "own.py": f"class Own:\n    def {method}(self, *things): ...\n",
+        "app.py": f"def run(client):\n    client.{method}(1)\n",
+    }
+    assert [(edge.confidence, bool(edge.candidates)) for edge in _called(files, "app.py")] == [("name", True)]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_called"),
+    [("src/menu.js", True), ("vendor/menu.js", False), ("public/menu.min.js", False)],
+)
+def test_code_that_is_made_elsewhere_is_guessed_to_call_its_own_file_alone(path, is_called):
+    own = "class Own {\n  weighThat() {}\n  run(thing) {\n    thing.weighIt();\n    thing.weighThat();\n  }\n}\n"
+    files = {"src/scale.js": "class Scale {\n  weighIt() {}\n}\n", path: own}
+    lines = [edge.location.line for edge in _called(files, path)]
+    assert lines == ([4, 5] if is_called else [5])

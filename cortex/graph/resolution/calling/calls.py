@@ -21,6 +21,7 @@ from cortex.graph.resolution.evaluation.values import Value, Values, unique
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.overloads import CERTAIN
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.paths import is_built, is_foreign
 
 ROOT_NAME = re.compile(r"[^.\[\]():]+")
 #: tags of instances, and of definitions
@@ -316,6 +317,8 @@ class Calls:
         else:
             return
         refs = plausible_methods(self.project, self.path, reference, methods)
+        if is_foreign(self.path) or is_built(self.path):  # made elsewhere, mostly of one file
+            refs = [ref for ref in refs if ref[0] == self.path]
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
         if len(refs) > 1 and reference.passed and self.rules.overloads and self._are_of_one_type(refs):
