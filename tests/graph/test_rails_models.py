@@ -160,6 +160,7 @@ SHOP = {
     "app/callbacks.rb": "module Callbacks\n  module ClassMethods\n    def made; end\n  end\nend\n",
     "app/page_helper.rb": "module PageHelper\n  def shown_page; end\n  def page; end\nend\n",
     "spec/support/sign_in.rb": "module SignIn\n  def sign_in(user); end\nend\n",
+    "spec/loose_spec.rb": "Class.new do\n  def loose(a); end\nend\n",
     "spec/other_spec.rb": "class Fake\n  def faked; end\nend\n",
 }
 
@@ -179,6 +180,7 @@ SHOP = {
         ("spec/a_spec.rb", "expect(page).to be", ""),
         ("spec/a_spec.rb", "sign_in(1)", "SignIn.sign_in"),
         ("app/run.rb", "sign_in(1)", ""),
+        ("app/run.rb", "loose(1)", ""),  # of a test's own
         ("spec/a_spec.rb", "thing.faked", ""),
     ],
 )

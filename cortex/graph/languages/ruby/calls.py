@@ -120,6 +120,7 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
             ref
             for ref in named
             if not evaluator.scopes.is_static(ref)
+            and (is_test(calls.path) or not is_test(ref[0]))
             and (is_module or _is_unowned(calls.project, evaluator.owners.of(*ref)))
         )
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
