@@ -141,7 +141,8 @@ def judged(older, newer, *, detection="correction", likelihood=0.0, kind="fact")
     ],
 )  # fmt: skip
 def test_a_correction_of_something_else_is_no_contradiction_unless_somebody_said_so(older, newer):
-    assert judged(older, newer).disputes == []
+    for kind in ("fact", "event"):
+        assert judged(older, newer, kind=kind).disputes == []
     assert judged(older, newer, detection="manual").disputes == [(1, 2)]
 
 

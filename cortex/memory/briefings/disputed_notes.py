@@ -89,8 +89,7 @@ def _known_disputes(
     for edge in edges:
         if {edge.source, edge.target} <= notes.keys():
             older, newer = sorted((notes[edge.source], notes[edge.target]), key=_age)
-            is_judged = edge.detection != MANUAL and {older.kind, newer.kind} <= KINDS
-            if not is_judged or _relation(newer, older, likelihood) == "disputes":
+            if edge.detection == MANUAL or _relation(newer, older, likelihood) == "disputes":
                 yield older.number, newer.number
 
 
