@@ -74,14 +74,17 @@ GUESSES = [
     ("thing.weighIt(1, 2)", False),
     ("Thing.class.weighIt(1)", False),
     ("getClass().weighIt(1)", False),
+    ("Made.weighIt(1)", False),
+    ("shop.made.Made.weighIt(1)", False),
     ("thing.getClass().weighIt(1)", False),
 ]
 
 
 @pytest.mark.parametrize(("site", "is_called"), GUESSES)
 def test_a_guess_by_name_needs_the_same_arity_and_a_receiver_that_is_no_type(site, is_called):
-    text = f"class Scale {{\n  void weighIt(int a) {{}}\n}}\nclass App {{\n  void run(var thing) {{ {site}; }}\n}}\n"
-    assert bool(_called({"App.java": text}, "App.java")) == is_called
+    text = f"import shop.made.Made;\nclass Scale {{\n  void weighIt(int a) {{}}\n}}\nclass App {{\n  void run(var thing) {{ {site}; }}\n}}\n"
+    files = {"App.java": text, "Other.java": "package shop.made;\nclass Other {}\n"}  # `Made` is generated
+    assert bool(_called(files, "App.java")) == is_called
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from cortex.graph.resolution.types.overloads import CERTAIN
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.paths import is_built, is_foreign
 
+#: a name that is a type's in languages where constants have no small letter
+_TYPE_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
 ROOT_NAME = re.compile(r"[^.\[\]():]+")
 #: tags of instances, and of definitions
 _TYPED = frozenset({"inst", "def"})
@@ -319,6 +321,9 @@ class Calls:
         refs = plausible_methods(self.project, self.path, reference, methods)
         if is_foreign(self.path) or is_built(self.path):  # made elsewhere, mostly of one file
             refs = [ref for ref in refs if ref[0] == self.path]
+        type_name = split_chain(reference.chain)[0].rpartition(".")[2]
+        if self.rules.capitals_are_types and _TYPE_NAME.fullmatch(type_name):  # of a type that is not here
+            refs = [ref for ref in refs if self.project.definition(ref).scope.rpartition(".")[2] == type_name]
         for step in self.language.methods_by_name:
             refs = step(self, reference, refs)
         if len(refs) > 1 and reference.passed and self.rules.overloads and self._are_of_one_type(refs):
