@@ -276,3 +276,24 @@ def test_only_the_methods_within_an_extension_implement_its_trait():
         ("b", "b:Shop"),
     }
     assert not [edge for edge in edges if edge.type == "extends"]
+
+
+@pytest.mark.parametrize(
+    ("aliases", "returned", "is_found"),
+    [
+        ("pub type Result<T, E = Error> = StdResult<T, E>;", "ShopResult<Disk>", True),
+        ("pub type Result<T> = std::result::Result<T, Error>;\npub type ShopResult2<T> = Result<T>;", "crate::error::ShopResult2<Disk>", True),
+        ("pub type Result<T> = Outside<T>;", "ShopResult<Disk>", False),
+    ],
+)  # fmt: skip
+def test_an_alias_of_a_type_that_wraps_another_wraps_it(aliases, returned, is_found):
+    files = {
+        "src/error.rs": f"use std::result::Result as StdResult;\npub struct Error {{}}\n{aliases}\n",
+        "src/lib.rs": "pub mod error;\nuse crate::error::Result as ShopResult;\npub struct Disk {}\n"
+        "impl Disk { pub fn spin(&self) {} }\npub struct Tape {}\nimpl Tape { pub fn spin(&self) {} }\n"
+        f"pub fn get() -> {returned} {{ todo!() }}\nfn run() {{\n  let disk = get().unwrap();\n  disk.spin();\n  get()?.spin();\n}}\n",
+    }
+    targets = [(edge.location.line, edge.target) for edge in calls_in(project_of(files), "src/lib.rs")]
+    assert [(line, target) for line, target in targets if "spin" in target] == (
+        [(10, "src/lib:Disk.spin"), (11, "src/lib:Disk.spin")] if is_found else []
+    )

@@ -39,6 +39,7 @@ from cortex.graph.resolution.evaluation.values import (
 from cortex.graph.resolution.modules.includes import C_HOME
 from cortex.graph.resolution.modules.linkage import drop_declarations, signature, visible_values
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.types.aliases import without_alias
 from cortex.graph.resolution.types.arity import accepts_count
 from cortex.graph.resolution.types.callback_types import Contexts
 from cortex.graph.resolution.types.generics import Generics
@@ -431,6 +432,8 @@ class Evaluator(Remembering):
             ):
                 return over
         typed = language.rules.type_arguments
+        if not typed and "<" in text:
+            text = without_alias(self.project, self.evaluate, text, path, scope)
         if not typed and (holders := self._project_containers(text, path, scope)):
             return (*holders, *self._deref_values(holders, text, path, scope))
         values: list[Value] = []
