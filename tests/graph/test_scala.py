@@ -100,3 +100,31 @@ def test_a_file_with_operators_as_properties_has_calls():
         "  def f() = size\n}\n"
     )
     assert calls_of(a=text) == {(4, "Vec.count"), (6, "Vec.size")}
+
+
+def test_a_trait_calls_the_methods_of_the_types_that_it_requires_of_itself():
+    shop = """package shop
+trait Disks { def spin(): Int = 1 }
+trait Tapes { def wind(): Int = 1 }
+trait Base { def own(): Int = 1 }
+trait Reels { def spin(): Int = 2 }
+"""
+    run = """package shop
+trait Run extends Base {
+  self: Disks & Tapes =>
+  def go = spin() + wind()
+  def stay = own() + self.spin()
+}
+trait Walk { this: Disks with Tapes =>
+  def go = spin() + wind()
+}
+trait Lie { self: Tapes => def go = spin() }
+"""
+    assert calls_of(shop=shop, run=run) == {
+        (4, "Disks.spin"),
+        (4, "Tapes.wind"),
+        (5, "Base.own"),
+        (5, "Disks.spin"),
+        (8, "Disks.spin"),
+        (8, "Tapes.wind"),
+    }

@@ -47,6 +47,8 @@ EXTENDED = "extend"
 BY_MACRO = "#{"
 #: relation of another name for a type to that type
 ALIAS = "alias"
+#: relation of a trait of Scala to a type that each type with the trait has: `self: Shop =>`
+REQUIRED = "requires"
 #: relation of a type of Rust to a trait that a macro implements: `#[derive(Parser)]`
 DERIVED = "derives"
 #: in the description of an unnamed function: before the byte at which its body ends, and before the
@@ -142,8 +144,8 @@ UNHIDDEN = {value: key for key, value in HIDDEN.items()}
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A supertype as written.
 
-    `relation` is extends, implements, embeds, DERIVED or ALIAS. `arguments` are its type arguments,
-    `<Disk>`, in languages where resolution uses them (generics.py).
+    `relation` is extends, implements, embeds, DERIVED, REQUIRED or ALIAS. `arguments` are its type
+    arguments, `<Disk>`, in languages where resolution uses them (generics.py).
     """
 
     relation: str

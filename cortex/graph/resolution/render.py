@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from cortex.graph.facts.declared.types import alternatives
-from cortex.graph.facts.facts import DEFAULT, DERIVED, LATER, Definition
+from cortex.graph.facts.facts import DEFAULT, DERIVED, LATER, REQUIRED, Definition
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.types.function_types import stands_for
 from cortex.graph.resolution.types.structural_types import MethodSets
@@ -93,6 +93,8 @@ def _type_members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any
     return {
         **({"called": project.definition(called).name} if called is not None else {}),
         "methods": [{"name": method.name, **_signature(method)} for method in methods],
-        "embedded_types": [base.chain for base in definition.bases if base.relation != DERIVED],
+        "embedded_types": [
+            base.chain for base in definition.bases if base.relation not in (DERIVED, REQUIRED)
+        ],
         "resolved_methods": sorted(sets.of(ref)),
     }

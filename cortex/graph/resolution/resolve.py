@@ -23,6 +23,7 @@ from cortex.graph.facts.facts import (
     LITERAL_ARGUMENT,
     OPERATOR,
     PROPERTY,
+    REQUIRED,
     Definition,
     Extension,
     Reference,
@@ -94,7 +95,7 @@ class _Resolver:
     def _base_edges(self) -> Iterator[Edge]:
         for index, definition in enumerate(self.facts.definitions):
             for base in definition.bases:
-                if base.relation == ALIAS:
+                if base.relation in (ALIAS, REQUIRED):
                     continue
                 for ref in self.evaluator.supertypes.of_base((self.path, index), base):
                     kind = self._base_relation(base.relation, definition, self.project.definition(ref), ref)

@@ -42,8 +42,10 @@ MOVED = "[&&]"
 ROOT_MARK = "\\"
 #: types that carry no information about a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
-_SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
-_NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
+_SEVERAL_TYPES = frozenset({"intersection_type", "union_type", "compound_type", "infix_type"})
+_NAMED_TYPES = frozenset(
+    "type_identifier generic_type nested_type_identifier stable_type_identifier type_query".split()
+)
 #: nodes of paths that may begin at the outermost name space
 _PATHS = frozenset({"qualified_identifier", "scope_resolution"})
 #: nodes of names, which may be in backticks; characters of a name that a chain would split at
@@ -86,7 +88,7 @@ def type_text(node: Node) -> str:
 
 
 def combined_types(kind: Node) -> list[Node]:
-    """Return the named types in TypeScript's `A & B`, `A | B`.
+    """Return the named types in TypeScript's `A & B`, `A | B`, and Scala's `A with B`.
 
     `A & B & C` is `(A & B) & C`; the depth is at most the number of names, which may be thousands.
     """

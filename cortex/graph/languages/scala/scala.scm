@@ -31,6 +31,7 @@
 (lambda_expression parameters: (identifier) @bind.name)
 (binding name: (identifier) @bind.name type: (_)? @bind.type)
 (self_type . (identifier) @itself)
+(self_type (identifier) . (_) @base.requires)
 
 (block) @block
 (lambda_expression) @block
