@@ -399,13 +399,13 @@ def test_the_model_of_sentences_has_its_own_dimensions(tmp_path):
         worker.close()
 
 
-def test_meaning_by_a_model_outweighs_words_for_a_note_of_no_session(open_memory):
+def test_meaning_by_a_model_outweighs_words_for_a_note_that_is_no_turn(open_memory):
     library = open_memory()
     fill(library, 30)
     library.import_records(
         [
             {"note": {"title": "json parse"}},
-            {"note": {"title": "json parse again", "source": {"session": "walk"}}},
+            {"note": {"title": "Ada: json parse", "source": {"session": "walk"}}},
         ]
     )
     finish(library.memory.model.steps())
@@ -413,7 +413,7 @@ def test_meaning_by_a_model_outweighs_words_for_a_note_of_no_session(open_memory
     titles = {
         note.number: note.title for note in library.memory.store.notes_by_number([hit.number for hit in hits])
     }
-    assert [titles[hit.number] for hit in hits[:2]] == ["json parse", "json parse again"]
+    assert [titles[hit.number] for hit in hits[:2]] == ["json parse", "Ada: json parse"]
     lone, of_session = (hit.parts for hit in hits[:2])
     assert lone["alone"] > 1.5 * of_session["alone"] > 0
     assert lone["words"] == 0 < of_session["words"]
