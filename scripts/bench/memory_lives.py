@@ -5,10 +5,9 @@ notes about something else, other aspects, moments of the past, and subjects nob
     scripts/bench/memory_lives.py [LIFE ...] [--model MODEL] [--show] [--json]
     scripts/bench/memory_lives.py LIFE --rows FILE | --grade ANSWERS
 
-A life is a file of lines as in scripts/bench/lives/ferry.txt; without one, all lives there are
-measured. Each note is stored at its hour of a faked clock as by an agent over MCP, in a session of
-its day. MODEL is the folder of an ONNX model, or `static`: measured beside the default one. With
-OPENBLAS_NUM_THREADS=1, as in the workers, a run on a busy machine takes a tenth of the time.
+A life is a file of lines as in scripts/bench/lives/ferry.txt (all there by default). Each note is
+stored at its hour of a faked clock as over MCP, in a session of its day. MODEL, the folder of an
+ONNX model or `static`, is measured beside the default one. On busy cores OPENBLAS_NUM_THREADS=1.
 
 `--rows` writes each question with the answer that an agent gets, numbered and without the key, for
 a reader. `--grade` counts the right answers of a reader: lines `QUESTION: NOTE`, both numbers, with
@@ -126,8 +125,8 @@ class Month:
         self.names = {number: name for name, number in self.numbers.items()}
 
     def _store(self, note: LifeNote, outdated: set[int], heeding: bool) -> None:
-        agent = self.library.of(source=Source("claude", f"day {note.day}", AGENTS))
-        answer = agent.store(note.title, note.body, kind=note.kind)
+        source = Source("claude", f"day {note.day}", AGENTS)
+        answer = self.library.of(source=source).store(note.title, note.body, kind=note.kind)
         finish(read_waiting(self.memory))  # there are hours between two notes
         self.numbers[note.name] = answer["number"]
         similar = {row["number"] for row in answer.get("similar", ())}
