@@ -128,3 +128,28 @@ trait Lie { self: Tapes => def go = spin() }
         (8, "Disks.spin"),
         (8, "Tapes.wind"),
     }
+
+
+def test_a_table_of_slick_holds_its_rows_also_behind_a_required_type():
+    tables = """package shop
+trait LabelComponent { self: Profile =>
+  import profile.api._
+  lazy val Labels = TableQuery[Labels]
+  class Labels(tag: Tag) extends Table[Label](tag, "LABEL") {
+    def byLabel(id: Int) = id
+  }
+}
+trait Profile { val profile: Outside }
+object Profile extends Profile with LabelComponent
+"""
+    use = """package shop
+trait Use {
+  import Profile._
+  def go = Labels.filter(_.byLabel(1)).delete
+  def stay = Labels.filter(row => row.byLabel(1))
+}
+"""
+    assert calls_of(tables=tables, use=use) == {
+        (4, "LabelComponent.Labels.byLabel"),
+        (5, "LabelComponent.Labels.byLabel"),
+    }

@@ -46,6 +46,8 @@ _SEVERAL_TYPES = frozenset({"intersection_type", "union_type", "compound_type", 
 _NAMED_TYPES = frozenset(
     "type_identifier generic_type nested_type_identifier stable_type_identifier type_query".split()
 )
+#: kind of a function that makes a list of its type argument
+_LIST = "list"
 #: nodes of paths that may begin at the outermost name space
 _PATHS = frozenset({"qualified_identifier", "scope_resolution"})
 #: nodes of names, which may be in backticks; characters of a name that a chain would split at
@@ -464,6 +466,8 @@ def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
     if means is None or arguments is None or not arguments.named_children:
         return ""
     target = arguments.named_children[0]
+    if means == _LIST and not depth:
+        return f":List[{text_of(target)}]"
     if means in syntax.pointer_types and not depth:
         return f":std::{means}<{text_of(target)}>"[:TYPE_CHARS_MAX]
     return _cast_chain(target, depth) if means == "cast" else _instance_chain(target, syntax, depth)

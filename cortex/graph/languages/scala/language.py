@@ -124,7 +124,7 @@ SCALA = Language(
         read_package=read_package,
         counts=True,
         reads_properties=True,
-        casters={"asInstanceOf": "cast"},
+        casters={"asInstanceOf": "cast", "TableQuery": "list"},  # Slick's
         names=frozenset({"identifier", "type_identifier"}),
         members={
             "field_expression": ("value", "field"),
