@@ -145,7 +145,7 @@ def test_a_method_that_libraries_have_is_one_that_may_be_called_and_no_sure_one(
     [("src/menu.js", True), ("vendor/menu.js", False), ("public/menu.min.js", False)],
 )
 def test_code_that_is_made_elsewhere_is_guessed_to_call_its_own_file_alone(path, is_called):
-    own = "class Own {\n  weighThat() {}\n  run(thing) {\n    thing.weighIt();\n    thing.weighThat();\n  }\n}\n"
-    files = {"src/scale.js": "class Scale {\n  weighIt() {}\n}\n", path: own}
+    text = "class Own {\n  weighThat() {}\n  run(thing) {\n    thing.weighIt();\n    thing.weighThat();\n  }\n}\n"
+    files = {"src/scale.js": "class Scale {\n  weighIt() {}\n}\n", path: text}
     lines = [edge.location.line for edge in _called(files, path)]
     assert lines == ([4, 5] if is_called else [5])

@@ -7,7 +7,7 @@ from cortex.graph.facts.facts import ALIAS, Import
 from cortex.graph.resolution.evaluation.values import Values
 from cortex.graph.resolution.project import Project
 
-_KNOWN = WRAPPERS | CONTAINERS
+_LIBRARY = WRAPPERS | CONTAINERS
 #: aliases of aliases that are followed
 _DEPTH_MAX = 3
 
@@ -22,7 +22,7 @@ def without_alias(
     """
     head, _, arguments = text.partition("<")
     chain = head.strip(" &").replace("::", ".")
-    if not chain.replace(".", "").isidentifier() or chain.rpartition(".")[2] in _KNOWN:
+    if not chain.replace(".", "").isidentifier() or chain.rpartition(".")[2] in _LIBRARY:
         return text
     for _ in range(_DEPTH_MAX):
         bases = [
@@ -38,6 +38,6 @@ def without_alias(
         places = [place for place in project.index(path).places(-1, chain) if isinstance(place, Import)]
         if places:
             chain = f"{places[-1].module}.{places[-1].member}"
-        if (name := chain.rpartition(".")[2]) in _KNOWN:
+        if (name := chain.rpartition(".")[2]) in _LIBRARY:
             return f"{name}<{arguments}"
     return text
