@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cortex.graph.facts.rails import singular
-from tests.graph.small_graphs import calls_in, project_of
+from tests.graph.small_graphs import calls_in, facts_in, project_of
 
 MODELS = """class ApplicationRecord < ActiveRecord::Base
 end
@@ -219,3 +219,23 @@ def test_a_changed_class_of_an_association_moves_the_calls_behind_it():
     affected = project.update({"user.rb": project_of({"user.rb": changed}).packed["user.rb"]})
     assert "run.rb" in affected
     assert "story:Page.title" in [edge.target for edge in calls_in(project, "run.rb")]
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "call"),
+    [
+        # a receiver is named like a type that another name gave way to
+        ("app/order.rb", "class Purchase\nend\n", "class Order\nend\n", "order.number"),
+        # the project begins to use Rails, whose methods are then no sign of the project's
+        ("app/application_record.rb", None, "class ApplicationRecord < ActiveRecord::Base\nend\n", "thing.save"),
+    ],
+)  # fmt: skip
+def test_a_call_by_name_is_resolved_again_where_a_type_of_its_receivers_name_or_of_rails_appears(
+    path, before, after, call
+):
+    card = "class CreditCard\n  def number; end\n  def save; end\nend\n"
+    texts = {"app/card.rb": card, "spec/a_spec.rb": f"{call}\n"} | ({path: before} if before else {})
+    project = project_of(texts)
+    assert [edge.target for edge in calls_in(project, "spec/a_spec.rb")]
+    assert "spec/a_spec.rb" in project.update({path: facts_in(path, after)})
+    assert not calls_in(project, "spec/a_spec.rb")

@@ -356,6 +356,8 @@ class Rules:
     #: names of the language's library besides COMMON: a call of one on an unknown receiver says
     #: nothing about the project
     library_methods: frozenset[str] = frozenset()
+    #: a framework's type that a project has → names that are then a library's, too
+    framework_methods: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: further methods of types of the platform: on an unknown receiver they are no sign of the only
     #: method of that name in the project
     platform_methods: frozenset[str] = frozenset()

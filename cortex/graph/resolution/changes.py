@@ -2,6 +2,7 @@
 mention them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -13,6 +14,8 @@ from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
 from cortex.graph.resolution.modules.includes import C_HOME, Includes
 from cortex.terms.kinds import TYPE_KINDS
 
+#: the begin of a part of a type's name
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: words that are searched one by one; above that each file's words are split
 WORDS_SEARCHED_MAX = 12
 
@@ -114,8 +117,10 @@ def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[
         for key in before.keys() | after.keys():
             if before.get(key) != after.get(key):
                 touched |= set(WORD.findall(key.partition(" ")[2]))  # without its kind
-                if has_mixins and key.startswith("type "):
-                    types.add(key[5:].rpartition(".")[2])
+                if current is not None and has_mixins and key.startswith("type "):
+                    types.add(name := key[5:].rpartition(".")[2])
+                    touched.add(_CAPITAL.sub("_", name).lower())  # a receiver that is named like it
+                    touched |= files.rules_of(current.language).framework_methods.get(name, frozenset())
                 if key in before and key in after:  # inherited members may have changed
                     touched |= _member_names(files, path, key)
         if (old is None) != (packed is None):

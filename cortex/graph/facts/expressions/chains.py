@@ -467,7 +467,7 @@ def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
         return ""
     target = arguments.named_children[0]
     if means == _LIST and not depth:
-        return f":List[{text_of(target)}]"
+        return f":List[{text_of(target)}]"[:TYPE_CHARS_MAX]
     if means in syntax.pointer_types and not depth:
         return f":std::{means}<{text_of(target)}>"[:TYPE_CHARS_MAX]
     return _cast_chain(target, depth) if means == "cast" else _instance_chain(target, syntax, depth)

@@ -7,7 +7,6 @@ from itertools import chain
 from cortex.graph.facts.expressions.chains import split_chain
 from cortex.graph.facts.facts import Reference
 from cortex.graph.languages.ruby.blocks import METHODS
-from cortex.graph.languages.ruby.queries import is_library_method
 from cortex.graph.resolution.calling.calls import Callee, Calls
 from cortex.graph.resolution.calling.common_names import COMMON
 from cortex.graph.resolution.edges import Edge
@@ -114,7 +113,7 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
         return None
     mixed_in = _past_delegators(calls, evaluator.mixin_methods(calls.rules.family, name))
     refs = tuple(ref for ref in mixed_in if _may_be_mixed_in(calls, callee, ref))
-    if not refs and name not in METHODS and not is_library_method(calls.project, name):
+    if not refs and name not in METHODS and not _is_of_framework(calls, name):
         named = evaluator.methods_named(calls.rules.family, name)
         refs = tuple(
             ref
@@ -126,6 +125,14 @@ def call_mixin(calls: Calls, callee: Callee) -> Iterator[Edge] | None:
     return calls.targets.edges_of_call(callee.reference, [*refs], "name")
 
 
+def _is_of_framework(calls: Calls, name: str) -> bool:
+    """Return whether a framework that the project uses, or a library for its tests, has methods of
+    that name: a receiver of an unknown type has rather these.
+    """
+    named = calls.project.named[calls.rules.family]
+    return any(name in names and named.get(mark) for mark, names in calls.rules.framework_methods.items())
+
+
 def _may_be_mixed_in(calls: Calls, callee: Callee, ref: Ref) -> bool:
     """Return whether a bare name may be a module's method: of a module for tests in tests alone, of
     another in a test that names it, and rather a library's; of `ClassMethods` on a class.
@@ -134,7 +141,7 @@ def _may_be_mixed_in(calls: Calls, callee: Callee, ref: Ref) -> bool:
     if _FOR_TESTS.search(ref[0]):
         return bool(_FOR_TESTS.search(calls.path))
     module = project.definition(ref).scope.rpartition(".")[2]
-    if is_library_method(project, callee.name):
+    if _is_of_framework(calls, callee.name):
         return False
     if is_test(calls.path):
         return module != CLASS_METHODS and project.mentions(calls.path, module)
@@ -189,7 +196,7 @@ def of_named_receiver(calls: Calls, reference: Reference, refs: list[Ref]) -> li
     if reference.arguments < 1 and not reference.chain.endswith("="):
         refs = [ref for ref in refs if accepts_count(calls.project.definition(ref), 0)]
     last_name = _LAST_NAME.search(reference.chain.rpartition(".")[0]) if refs else None
-    of_library = bool(refs) and is_library_method(calls.project, calls.project.definition(refs[0]).name)
+    of_library = bool(refs) and _is_of_framework(calls, calls.project.definition(refs[0]).name)
     if last_name is None:
         return [] if of_library else refs
     refs = _without_those_of_others(calls, last_name[0], refs)

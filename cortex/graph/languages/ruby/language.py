@@ -20,6 +20,7 @@ from cortex.graph.facts.ruby import (
     result_of_operator,
     value_of_case,
 )
+from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.ruby.aliases import with_aliases
 from cortex.graph.languages.ruby.blocks import METHODS, Blocks, call_in_block
 from cortex.graph.languages.ruby.calls import (
@@ -195,6 +196,9 @@ RUBY = Language(
         renamed_twins=True,
         element_operator="[]",
         library_methods=METHODS,
+        framework_methods=dict.fromkeys(
+            ("ApplicationRecord", "ApplicationController"), read_names(__package__, "rails")
+        ),
         included_hook="included",
         block_self=EVALUATED,
         self_names=frozenset({"self"}),

@@ -5,14 +5,12 @@ A query is a `list` of instances: it has the class methods of its model, too.
 """
 
 from cortex.graph.facts.rails import MACRO
-from cortex.graph.languages.defaults import read_names
 from cortex.graph.languages.ruby.blocks import Blocks
 from cortex.graph.resolution.evaluation.evaluate import Evaluator
 from cortex.graph.resolution.evaluation.members import Members
 from cortex.graph.resolution.evaluation.values import Value, Values, merge_values
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
-from cortex.terms.languages import family_of
 
 #: methods of a model's class and of a query that return a query, and those that return an instance
 QUERIES = frozenset(
@@ -25,22 +23,10 @@ INSTANCES = frozenset(
     "create! build new find_or_create_by find_or_create_by! find_or_initialize_by create_or_find_by "
     "create_or_find_by! first_or_create first_or_create! first_or_initialize".split()
 )
-#: methods of Rails and of the libraries that test its projects
-_LIBRARY = read_names(__package__, "rails")
-#: types that a project of Rails has
-_APPLICATIONS = ("ApplicationRecord", "ApplicationController")
 #: those that a class has without a query, with a meaning of its own
 _OF_CLASSES = frozenset({"new"})
 #: last name of a model's base
 _BASES = ("ApplicationRecord", "ActiveRecord.Base", "Mongoid.Document")
-
-
-def is_library_method(project: Project, name: str) -> bool:
-    """Return whether Rails, or a library for its tests, has such a method, in a project of Rails:
-    a receiver of an unknown type has rather these.
-    """
-    named = project.named[family_of("ruby")]
-    return name in _LIBRARY and any(named.get(application) for application in _APPLICATIONS)
 
 
 class Models:

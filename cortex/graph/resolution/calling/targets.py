@@ -40,9 +40,9 @@ CANDIDATES_MAX = 12
 TWINS_MAX = 64
 #: kinds of definitions that a call may mean
 _CALLED_KINDS = frozenset({*CALLABLE_KINDS, *TYPE_KINDS, "constant"})
-#: Java's and C#'s methods for the type of a value: that type is never the project's
 #: a path of code that tests share
 _SHARED = re.compile(r"helper|util|support|common|base|mixin|case|conftest|fixture", re.IGNORECASE)
+#: Java's and C#'s methods for the type of a value: that type is never the project's
 _TYPE_OF = re.compile(r"(?:^|\.)(?:getClass|GetType)\(\)")
 
 

@@ -35,9 +35,9 @@ def without_alias(
         if len(bases) != 1:
             return text
         (path, chain), scope = bases[0], -1
-        places = [place for place in project.index(path).places(-1, chain) if isinstance(place, Import)]
-        if places:
-            chain = f"{places[-1].module}.{places[-1].member}"
+        for place in project.index(path).places(-1, chain):
+            if isinstance(place, Import) and place.member:
+                chain = f"{place.module}.{place.member}"
         if (name := chain.rpartition(".")[2]) in _LIBRARY:
             return f"{name}<{arguments}"
     return text
