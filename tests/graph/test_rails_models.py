@@ -226,7 +226,7 @@ def test_a_changed_class_of_an_association_moves_the_calls_behind_it():
     [
         # a receiver is named like a type that another name gave way to
         ("app/order.rb", "class Purchase\nend\n", "class Order\nend\n", "order.number"),
-        # the project begins to use Rails, whose methods are then no sign of the project's
+        # the project begins to use Rails, and its methods are then no sign of the project's
         ("app/application_record.rb", None, "class ApplicationRecord < ActiveRecord::Base\nend\n", "thing.save"),
     ],
 )  # fmt: skip
